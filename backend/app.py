@@ -26,6 +26,7 @@ from backend.mail.organization_mails import archive_mail
 from backend.mail.report_mails import ReportMailResources, ReportMails
 from backend.mail.server import mail_server_of
 from backend.operations.blueprint import operations
+from backend.operations.figures import troubles_of_files
 from backend.operations.health import STOPPING, not_ready_while
 from backend.operations.logs import configure_logs
 from backend.operations.metrics import update_before_scrape
@@ -44,6 +45,7 @@ from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings
 from backend.storage.alerts.firing import AlertChannels
+from backend.storage.analytics.messages import folder_in
 from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.clicks.expired_days import expired_days
 from backend.storage.clicks.merges import click_merges
@@ -151,6 +153,8 @@ class Service:
         await self._opened.enter_async_context(self.resources.running())
         self._make_routes()
         update_before_scrape(self.api, self.redirector.report)
+        folder = folder_in(self.settings.data_dir)
+        update_before_scrape(self.api, troubles_of_files(folder, self._clock))
         not_ready_while(self.api, self._failures)
         await self._opened.enter_async_context(running(*self._background_work(), self.redirector))
         await self.api.startup()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from backend.doctor.columns import examine_columns
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains.dns import examine_target
 from backend.doctor.domains.domain_examination import DomainExamination
@@ -45,6 +46,8 @@ class Examination:
                 yield finding
             yield await examine_base_url(client, self.settings)
             yield await examine_mail_server(self.settings)
+            for finding in examine_columns(self.settings, self.org_id, self.clock()):
+                yield finding
             try:
                 async with open_database(self.settings, Indexes.LEAVE) as database:
                     async for finding in self._with_database(database, client):

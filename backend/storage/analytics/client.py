@@ -19,9 +19,11 @@ from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import (
     LOCK,
     MOST_BYTES,
+    PROTOCOL,
     SIGN_EVERY,
     Socket,
     Start,
+    folder_in,
     read_message,
     write_message,
 )
@@ -29,13 +31,12 @@ from backend.storage.analytics.process_start import StartedProcess
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.deadlines import seconds_left
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, StorageError
 from backend.system.private_folder import private_folder
-from backend.version import VERSION
 
 AnswerT = TypeVar("AnswerT")
-# A process that has sent nothing for so long was stopped, and is replaced.
-_SILENCE_SECONDS = 5 * SIGN_EVERY
+# A process that has sent nothing for so long was stopped, and is replaced. One of a busy machine may be late.
+_SILENCE_SECONDS = 10 * SIGN_EVERY
 _START_SECONDS = 15.0
 _MOST_TRIES = 3
 _logger = logging.getLogger(__name__)
@@ -57,10 +58,10 @@ class Analytics:
         """
         self._database = database
         self._waits = waits
-        self._folder = settings.data_dir / "analytics"
+        self._folder = folder_in(settings.data_dir)
         self._settings = settings
         self._connection: _Connection | None = None
-        self._connecting = asyncio.Lock()
+        self._connecting: asyncio.Task[_Connection] | None = None
 
     async def ask(self, org_id: OrgId, question: Question[AnswerT]) -> AnswerT:
         """The answer, with everything in it that was committed before. Raises as `ask_all`."""
@@ -78,7 +79,7 @@ class Analytics:
             except FactsNotReady as error:
                 if self._waits is None:
                     raise
-                self._waits(error.clicks)
+                self._waits(error.clicks or 0)
 
     async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncGenerator[AnswerT, None]:
         """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""
@@ -93,7 +94,7 @@ class Analytics:
             except FactsNotReady as error:  # before the first piece
                 if self._waits is None:
                     raise
-                self._waits(error.clicks)
+                self._waits(error.clicks or 0)
             except ConnectionLost:
                 tries += 1
                 if is_begun or tries == _MOST_TRIES:
@@ -136,6 +137,10 @@ class Analytics:
 
     async def close(self) -> None:
         """Close the connection. The process ends by itself."""
+        if self._connecting:
+            self._connecting.cancel()
+            with contextlib.suppress(asyncio.CancelledError, StorageError, OSError):
+                self._connection = await self._connecting
         if self._connection:
             await self._connection.close()
             self._connection = None
@@ -159,13 +164,19 @@ class Analytics:
         raise NoAnswer("The process that has the figures ends again and again; see the log.")
 
     async def _connected(self) -> _Connection:
-        async with self._connecting:
-            if self._connection is None or self._connection.is_lost:
-                self._connection = await self._connect()
-            return self._connection
+        if self._connection is None or self._connection.is_lost:
+            if self._connecting is None or self._connecting.done():
+                self._connecting = asyncio.create_task(self._connect())
+                self._connecting.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+            # It goes on if this request has no more time: else no process that hangs would ever be replaced.
+            self._connection = await asyncio.shield(self._connecting)
+        return self._connection
 
     async def _connect(self) -> _Connection:
-        private_folder(self._folder)
+        try:
+            private_folder(self._folder)
+        except OSError as error:
+            raise NoAnswer(f"The folder of the figures, {self._folder}, can't be used: {error}") from error
         socket, ends = Socket(self._folder), time.monotonic() + _START_SECONDS
         process: StartedProcess | None = None
         while time.monotonic() < ends:
@@ -211,11 +222,16 @@ class _Connection:
         self._writer = writer
         self._number = 0
         self._waiting: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
-        self._task = asyncio.create_task(self._receive())
+        self._has_heard = False
+        self._tasks = [asyncio.create_task(self._receive()), asyncio.create_task(self._watch())]
 
     @classmethod
     async def open(cls, path: str) -> _Connection:
-        """Connect. Raises OSError where nobody listens any more, ConnectionLost where nobody says a word."""
+        """Connect.
+
+        Raises OSError where nobody listens any more, ConnectionLost where nobody says a word that this
+        version of Waylink understands, and NoAnswer where a newer one has the figures.
+        """
         reader, writer = await asyncio.open_unix_connection(path, limit=MOST_BYTES)
         try:
             async with asyncio.timeout(_SILENCE_SECONDS):
@@ -228,8 +244,13 @@ class _Connection:
         if hello is None:  # it is ending
             writer.close()
             raise ConnectionRefusedError
-        if hello["version"] != VERSION:
+        if hello["protocol"] != PROTOCOL:
             writer.close()
+            if hello["protocol"] > PROTOCOL:
+                raise NoAnswer(
+                    f"Waylink {hello['version']} has the figures of this host, which this older one can't "
+                    "ask: restart the service with that version."
+                )
             raise ConnectionLost
         return cls(reader, writer, hello["pid"])
 
@@ -246,8 +267,7 @@ class _Connection:
                 is_over = "answer" in part or "error" in part
                 if "error" in part:
                     raise part["error"]
-                if "sign" not in part:
-                    yield part
+                yield part
         except (ConnectionError, RuntimeError) as error:  # RuntimeError is uvloop's for a closed transport
             self._lose()
             raise ConnectionLost from error
@@ -260,27 +280,31 @@ class _Connection:
     async def close(self) -> None:
         """Close the connection."""
         self._lose()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        await asyncio.wait(self._tasks)
 
     async def _next(self, received: asyncio.Queue[dict[str, Any] | None]) -> dict[str, Any]:
-        try:
-            async with asyncio.timeout(_SILENCE_SECONDS):
-                part = await received.get()
-        except TimeoutError:
-            _logger.warning("The process %s, which has the figures, says nothing and is replaced", self._pid)
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-            self._lose()
-            raise ConnectionLost from None
+        part = await received.get()
         if part is None:
             raise ConnectionLost
         return part
 
+    async def _watch(self) -> None:
+        """End the process if it says nothing any more, however soon each of those who ask gives up."""
+        silence = 0.0  # as long as this process has listened: it may have been stopped, too
+        while silence < _SILENCE_SECONDS:
+            self._has_heard = False
+            await asyncio.sleep(SIGN_EVERY)
+            silence = 0.0 if self._has_heard else silence + SIGN_EVERY
+        _logger.warning("The process %s, which has the figures, says nothing and is replaced", self._pid)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        self._lose()
+
     async def _receive(self) -> None:
         try:
             while (message := await read_message(self._reader)) is not None:
-                if waiting := self._waiting.get(message["number"]):
+                self._has_heard = True
+                if waiting := self._waiting.get(message.get("number", 0)):
                     waiting.put_nowait(message)
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
@@ -290,6 +314,8 @@ class _Connection:
     def _lose(self) -> None:
         self.is_lost = True
         self._writer.close()
-        self._task.cancel()
+        for task in self._tasks:
+            if task is not asyncio.current_task():
+                task.cancel()
         for waiting in self._waiting.values():
             waiting.put_nowait(None)

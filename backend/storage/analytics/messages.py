@@ -20,8 +20,16 @@ _LONGEST_PATH = 100
 _NAME = "questions.socket"
 # The file that the one process of a folder has locked.
 LOCK = "process.lock"
-# Seconds between two signs of life to whoever waits for an answer. A process without them has been stopped.
+# Seconds between two signs of life to whoever is connected. A process without them has been stopped.
 SIGN_EVERY = 1.0
+# Two processes understand each other's messages if this number is the same. Whoever changes what a message or
+# a question is made of raises it.
+PROTOCOL = 1
+
+
+def folder_in(data_dir: Path) -> Path:
+    """The folder of the process, with the files of columns, in the service's folder."""
+    return data_dir / "analytics"
 
 
 @dataclass(frozen=True, slots=True)

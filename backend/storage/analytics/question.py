@@ -53,19 +53,22 @@ class LongQuestion(Question[None], Generic[AnswerT_co]):
 class FactsNotReady(StorageError):
     """The organization's facts are being put into columns, so that nothing can be answered yet.
 
-    So many of its clicks are there already. Whoever asked may ask again after `retry_after` seconds.
+    So many of its clicks are there already; None where only what came since the last question is missing.
+    Whoever asked may ask again after `retry_after` seconds.
     """
 
     retry_after = 5
 
-    def __init__(self, clicks: int = 0) -> None:
+    def __init__(self, clicks: int | None = None) -> None:
         super().__init__(
-            f"The figures are being made anew from what is stored: {clicks:,} clicks are counted so far. "
-            "Nothing is lost; ask again in some seconds."
+            "The figures are being brought up to date, since much has come. Ask again in some seconds."
+            if clicks is None
+            else "The figures are being made anew from what is stored: "
+            f"{clicks:,} clicks are counted so far. Nothing is lost; ask again in some seconds."
         )
         self.clicks = clicks
 
-    def __reduce__(self) -> tuple[type[FactsNotReady], tuple[int]]:
+    def __reduce__(self) -> tuple[type[FactsNotReady], tuple[int | None]]:
         return type(self), (self.clicks,)
 
 

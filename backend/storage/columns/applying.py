@@ -7,6 +7,7 @@ of their blocks. So the same part may be applied several times, also if some of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import aclosing
 from datetime import datetime
 from functools import partial
 from typing import NamedTuple
@@ -17,8 +18,8 @@ from backend.domain.feed.facts import COST, REREAD, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
-from backend.storage.clicks.summaries import StoredSummary, documents_named
-from backend.storage.columns.rows.clicks import StagedClicks
+from backend.storage.clicks.summaries import documents_named
+from backend.storage.columns.rows.clicks import StagedClicks, weight_of
 from backend.storage.columns.rows.costs import put_costs
 from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
 from backend.storage.columns.rows.installs import delete_installs, insert_installs
@@ -28,70 +29,98 @@ from backend.storage.columns.rows.records import KINDS, delete_records, insert_r
 from backend.storage.columns.rows.rereading import find_again, find_last_seen
 from backend.storage.columns.rows.summaries import delete_blocks, insert_summaries
 from backend.storage.columns.tables.forgetting import note_forgotten
-from backend.storage.columns.tables.transactions import to_its_end, transaction
+from backend.storage.columns.tables.pieces import in_pieces
+from backend.storage.columns.tables.state import note_place
+from backend.storage.columns.tables.transactions import long_transaction, to_its_end, transaction
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.packed import Name, PackedPage, name_of
 from backend.storage.visitors import devices
 
 
 async def apply(
-    database: Database, org_id: OrgId, connection: DuckDBPyConnection, page: PackedPage
+    database: Database, org_id: OrgId, connection: DuckDBPyConnection, page: PackedPage, share: float = 1.0
 ) -> list[str]:
-    """Apply a page of the feed, in one transaction with the place behind it.
+    """Apply a page of the feed. The place behind it is written in one transaction with the last of it.
 
-    Returns the ids of blocks of clicks that can't be read, and are left out.
+    What is much goes in pieces, each with this `share` of what one usually has. Returns the ids of blocks of
+    clicks that can't be read, and are left out.
     """
     facts = [fact for entry in page.entries for fact in entry.facts]
     named = {name: page.named.get(name) for name in map(name_of, facts) if name}
     named |= await find_again(database, org_id, facts)
     seen = await find_last_seen(database, org_id, facts, named)
-    added_up = [fact for fact in facts if fact["type"] == SUMMARY]
-    summary_ids = [own_id for fact in added_up for own_id in fact["summaries"]]
-    summaries = []
-    if summary_ids:
-        summaries = [summary async for summary in documents_named(database, org_id, summary_ids)]
     by_place = [(entry.cursor.place - 1, entry.facts) for entry in page.entries]
-    read = _Read(by_place, facts, named, seen, summaries, page.next_cursor.place)
-    return await to_its_end(partial(_apply, connection, read))
+    read = _Read(by_place, facts, named, seen)
+    blocks = {
+        block["_id"]: block for block in _there(named, click_blocks.NAME)
+    }  # a merged one has many names
+    *pieces, last = list(in_pieces(blocks.values(), weight_of, share)) or [[]]
+    unreadable: list[str] = []
+    for piece in pieces:
+        unreadable += await to_its_end(partial(_insert_blocks, connection, piece))
+    staged = await to_its_end(partial(StagedClicks, connection, last))
+    async with long_transaction(connection):
+        await to_its_end(partial(_apply, connection, read, staged))
+        await _put_summaries(database, org_id, connection, facts)
+        await to_its_end(partial(_go_behind, connection, page))
+    return unreadable + staged.unreadable
 
 
 class _Read(NamedTuple):
-    """What was read of a page: its facts, the documents that they name, and the place behind the page."""
+    """What was read of a page: its facts, and the documents that they name."""
 
     by_place: Sequence[tuple[int, Sequence[Fact]]]
     facts: Sequence[Fact]
     named: Mapping[Name, Document | None]
     seen: Mapping[DeviceId, datetime]
-    summaries: Sequence[StoredSummary]
-    place: int
 
 
-def _apply(connection: DuckDBPyConnection, read: _Read) -> list[str]:
-    by_place, facts, named, seen, summaries, place = read
-    blocks = StagedClicks(connection, _there(named, click_blocks.NAME))
+def _insert_blocks(connection: DuckDBPyConnection, blocks: Sequence[Document]) -> list[str]:
+    staged = StagedClicks(connection, blocks)
     with transaction(connection):
-        _put_links(connection, facts)
-        put_link_changes(connection, by_place)
-        blocks.insert()
-        if gone := [own_id for fact in facts if fact["type"] == SUMMARY for own_id in fact["blocks"]]:
-            delete_blocks(connection, gone)
-            insert_summaries(connection, summaries)
-        _put_records(connection, named)
-        if device_ids := _names(named, devices.NAME):
-            delete_devices(connection, list(map(DeviceId, device_ids)))
-            insert_devices(connection, _there(named, devices.NAME))
-        if seen:
-            see_devices(connection, seen)
-        if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
-            forget_link_changes(connection, purged)
-            forget_links(connection, purged)
-        if install_ids := _names(named, installs.NAME):
-            delete_installs(connection, list(map(InstallId, install_ids)))
-            insert_installs(connection, _there(named, installs.NAME))
-        if any(fact["type"] == REREAD for fact in facts):
-            note_forgotten(connection)
-        connection.execute("UPDATE state SET place = $place", {"place": place})
-    return blocks.unreadable
+        staged.insert()
+    return staged.unreadable
+
+
+def _apply(connection: DuckDBPyConnection, read: _Read, blocks: StagedClicks) -> None:
+    by_place, facts, named, seen = read
+    _put_links(connection, facts)
+    put_link_changes(connection, by_place)
+    blocks.insert()
+    _put_records(connection, named)
+    if device_ids := _names(named, devices.NAME):
+        delete_devices(connection, list(map(DeviceId, device_ids)))
+        insert_devices(connection, _there(named, devices.NAME))
+    if seen:
+        see_devices(connection, seen)
+    if purged := [fact["link"]["_id"] for fact in facts if fact.get("purged")]:
+        forget_link_changes(connection, purged)
+        forget_links(connection, purged)
+    if install_ids := _names(named, installs.NAME):
+        delete_installs(connection, list(map(InstallId, install_ids)))
+        insert_installs(connection, _there(named, installs.NAME))
+
+
+async def _put_summaries(
+    database: Database, org_id: OrgId, connection: DuckDBPyConnection, facts: Sequence[Fact]
+) -> None:
+    """Put what days are added up to in the place of their blocks, in the caller's transaction.
+
+    One summary after the other: each has up to 50,000 rows.
+    """
+    added_up = [fact for fact in facts if fact["type"] == SUMMARY]
+    if gone := [own_id for fact in added_up for own_id in fact["blocks"]]:
+        await to_its_end(partial(delete_blocks, connection, gone))
+    if own_ids := [own_id for fact in added_up for own_id in fact["summaries"]]:
+        async with aclosing(documents_named(database, org_id, own_ids)) as summaries:
+            async for summary in summaries:
+                await to_its_end(partial(insert_summaries, connection, [summary]))
+
+
+def _go_behind(connection: DuckDBPyConnection, page: PackedPage) -> None:
+    if any(fact["type"] == REREAD for entry in page.entries for fact in entry.facts):
+        note_forgotten(connection)
+    note_place(connection, page.next_cursor.place, page.last)
 
 
 def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:

@@ -1,13 +1,15 @@
 """Loads an organization's facts for the first time, by reading all that MongoDB has of it.
 
 What is stored while it loads is in the feed behind the place that is noted at the beginning. It may be read
-twice, which changes nothing.
+twice, which changes nothing. A load that was interrupted goes on where it was: what has changed since then is
+in the feed, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from datetime import timedelta
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -17,6 +19,7 @@ from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
+from backend.storage.clicks.blocks import mark_unreadable
 from backend.storage.clicks.summaries import load_summaries
 from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.columns.rows import costs as cost_rows
@@ -25,35 +28,48 @@ from backend.storage.columns.rows import installs as install_rows
 from backend.storage.columns.rows import link_changes as change_rows
 from backend.storage.columns.rows import links as link_rows
 from backend.storage.columns.rows import records as record_rows
-from backend.storage.columns.rows.clicks import StagedClicks
+from backend.storage.columns.rows.clicks import StagedClicks, count_clicks
 from backend.storage.columns.rows.summaries import insert_summaries
 from backend.storage.columns.tables.forgetting import forget_all
+from backend.storage.columns.tables.pieces import read_in_pieces
+from backend.storage.columns.tables.staged import EPOCH
+from backend.storage.columns.tables.state import (
+    State,
+    note_all_loaded,
+    note_clicks,
+    note_loaded,
+    note_place,
+    read_state,
+)
 from backend.storage.columns.tables.transactions import to_its_end, transaction
 from backend.storage.costs import costs
-from backend.storage.driver.mongo import Cursor, Database, Document
+from backend.storage.driver.mongo import Cursor, Database, Document, size_of
+from backend.storage.feed.marks import FeedMark, last_mark
 from backend.storage.links import links, tags
 from backend.storage.outbox import entries
-from backend.storage.outbox.heads import find_heads
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
 
 Write: TypeAlias = Callable[[DuckDBPyConnection, Sequence[Document]], None]
-# What one transaction adds: with fewer clicks loading takes longer, with more it takes 30 MB more.
+# What one transaction adds of documents.
 _DOCUMENTS_PER_TRANSACTION = 2_000
-_CLICKS_PER_TRANSACTION = 92_160
-_BLOCKS_PER_TRANSACTION = 2_000
+_BYTES_PER_TRANSACTION = 8_000_000
 # Documents per answer of MongoDB. Its own batches of 16 MB take 100 MB as objects of Python.
 _DOCUMENTS_PER_BATCH = 1_000
 _BLOCKS_PER_BATCH = 100
 
 
 class _Source(NamedTuple):
-    """A collection, what is read of its documents, in which order, and how that becomes rows."""
+    """A collection, what is read of its documents, in which order, and how that becomes rows.
+
+    `clear` deletes the rows before they are written again, unless `write` puts each where it is already.
+    """
 
     collection: str
     fields: Document
     order: list[tuple[str, int]]
     write: Write
+    clear: Callable[[DuckDBPyConnection], None] = lambda connection: None
 
     def find(self, database: Database, org_id: OrgId) -> Cursor:
         """The organization's documents."""
@@ -80,6 +96,14 @@ def _entries_of_links(database: Database, org_id: OrgId, end: int) -> Cursor:
     return found.sort("place", 1)
 
 
+def _emptying(*tables: str) -> Callable[[DuckDBPyConnection], None]:
+    def empty(connection: DuckDBPyConnection) -> None:
+        for table in tables:
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
+
+    return empty
+
+
 def _insert_records(kind: Kind) -> Write:
     return lambda connection, documents: record_rows.insert_records(connection, kind, documents)
 
@@ -91,12 +115,26 @@ _SOURCES = (
     _Source(tags.NAME, {"name": 1}, [("key", 1)], _put_tags),
     _Source(costs.NAME, {}, [("day", -1)], cost_rows.insert_costs),
     _Source(links.NAME, link_rows.FIELDS, links.NEWEST_FIRST, link_rows.put_links),
-    _Source(devices.NAME, device_rows.FIELDS, _BY_ID, device_rows.insert_devices),
+    _Source(
+        devices.NAME,
+        device_rows.FIELDS,
+        _BY_ID,
+        device_rows.insert_devices,
+        _emptying("devices", "visits", "identities"),
+    ),
     *(
-        _Source(name, record_rows.FIELDS, _BY_TIME, _insert_records(kind))
+        _Source(
+            name,
+            record_rows.FIELDS,
+            _BY_TIME,
+            _insert_records(kind),
+            partial(record_rows.delete_kind, kind=kind),
+        )
         for name, kind in record_rows.KINDS.items()
     ),
-    _Source(installs.NAME, install_rows.FIELDS, _BY_TIME, install_rows.insert_installs),
+    _Source(
+        installs.NAME, install_rows.FIELDS, _BY_TIME, install_rows.insert_installs, _emptying("installs")
+    ),
 )
 
 
@@ -105,27 +143,45 @@ async def load(
     org_id: OrgId,
     connection: DuckDBPyConnection,
     on_progress: Callable[[int], None] = lambda clicks: None,
+    *,
+    share: float = 1.0,
 ) -> list[str]:
-    """Load all facts of the organization, in many transactions. What is there already is deleted first.
+    """Load all facts of the organization, in many transactions with this `share` of what one usually adds.
 
-    `on_progress` gets the number of clicks that are there. Returns the ids of blocks of clicks that can't be
-    read, and are left out. If it is interrupted, nothing says that all is there, and it has to be done again.
+    It goes on where a load was interrupted. Otherwise what is there already is deleted first. `on_progress`
+    gets the number of clicks that are there. Returns the ids of blocks of clicks that can't be read: they are
+    marked, and left out. If it is interrupted, nothing says that all is there.
     """
-    place = (await find_heads(database, [org_id]))[org_id] + 1
-    await to_its_end(partial(forget_all, connection))
-    for source in _SOURCES:
-        await _load(source.find(database, org_id), connection, source.write)
-    await _load(_entries_of_links(database, org_id, place), connection, _put_link_changes)
+    state = await to_its_end(partial(read_state, connection))
+    if state.is_loaded or not state.is_begun:
+        head, mark = await last_mark(database, org_id)
+        await to_its_end(partial(_begin, connection, head + 1, mark))
+        state = State(head + 1, mark, is_loaded=False, done=0, clicks_until=None)
+    elif state.done < len(_SOURCES):
+        await to_its_end(partial(_SOURCES[state.done].clear, connection))
+    for number, source in enumerate(_SOURCES):
+        if number >= state.done:
+            await _load(source.find(database, org_id), connection, source.write, share)
+            await to_its_end(partial(note_loaded, connection, number + 1))
+    await _load(_entries_of_links(database, org_id, state.place), connection, _put_link_changes, share)
     await _load_summaries(database, org_id, connection)
-    unreadable = await _load_clicks(database, org_id, connection, on_progress)
-    done = "UPDATE state SET place = $place, is_loaded = true"
-    await to_its_end(lambda: connection.execute(done, {"place": place}))
+    unreadable = await _load_clicks(database, org_id, connection, state, on_progress, share=share)
+    await to_its_end(partial(note_all_loaded, connection))
     return unreadable
 
 
-async def _load(cursor: Cursor, connection: DuckDBPyConnection, write: Write) -> None:
-    while documents := await cursor.to_list(_DOCUMENTS_PER_TRANSACTION):
+def _begin(connection: DuckDBPyConnection, place: int, mark: FeedMark | None) -> None:
+    forget_all(connection)
+    note_place(connection, place, mark)
+
+
+async def _load(cursor: Cursor, connection: DuckDBPyConnection, write: Write, share: float) -> None:
+    async for documents in read_in_pieces(cursor, _weight_of, share):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
+
+
+def _weight_of(document: Document) -> float:
+    return max(1 / _DOCUMENTS_PER_TRANSACTION, size_of(document) / _BYTES_PER_TRANSACTION)
 
 
 def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) -> None:
@@ -141,34 +197,34 @@ async def _load_summaries(database: Database, org_id: OrgId, connection: DuckDBP
 
 
 async def _load_clicks(
-    database: Database, org_id: OrgId, connection: DuckDBPyConnection, on_progress: Callable[[int], None]
+    database: Database,
+    org_id: OrgId,
+    connection: DuckDBPyConnection,
+    state: State,
+    on_progress: Callable[[int], None],
+    *,
+    share: float,
 ) -> list[str]:
-    cursor = database[click_blocks.NAME].find({"org_id": org_id}, click_rows.FIELDS).sort("last_at", 1)
-    unreadable: list[str] = []
+    query: Document = {"org_id": org_id}
     clicks = 0
-    async for blocks in _batches(cursor):
-        unreadable += await to_its_end(partial(_insert_blocks, connection, blocks))
+    if state.clicks_until is not None:
+        query["last_at"] = {"$gte": EPOCH + timedelta(milliseconds=state.clicks_until)}
+        clicks = await to_its_end(partial(count_clicks, connection))
+    found = database[click_blocks.NAME].find(query, click_rows.FIELDS, batch_size=_BLOCKS_PER_BATCH)
+    unreadable: list[str] = []
+    async for blocks in read_in_pieces(found.sort("last_at", 1), click_rows.weight_of, share):
+        odd = await to_its_end(partial(_insert_blocks, connection, blocks))
+        if odd:
+            await mark_unreadable(database, odd)
+        unreadable += odd
         clicks += sum(block["clicks"] for block in blocks)
         on_progress(clicks)
     return unreadable
-
-
-async def _batches(cursor: Cursor) -> AsyncIterator[list[Document]]:
-    """The blocks in lists of about as many clicks as one transaction adds."""
-    batch: list[Document] = []
-    clicks = 0
-    async for block in cursor.batch_size(_BLOCKS_PER_BATCH):
-        batch.append(block)
-        clicks += block["clicks"]
-        if clicks >= _CLICKS_PER_TRANSACTION or len(batch) == _BLOCKS_PER_TRANSACTION:
-            yield batch
-            batch, clicks = [], 0
-    if batch:
-        yield batch
 
 
 def _insert_blocks(connection: DuckDBPyConnection, blocks: Sequence[Document]) -> list[str]:
     staged = StagedClicks(connection, blocks)
     with transaction(connection):
         staged.insert()
+        note_clicks(connection, blocks[-1]["last_at"])
     return staged.unreadable

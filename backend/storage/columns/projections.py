@@ -6,43 +6,50 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterator,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta
-from functools import partial
+from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 
-from backend.domain.analytics.notes import note_on_waiting
-from backend.domain.feed.cursor import Cursor
+from backend.concurrency.cancellation import until_ended
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
-from backend.storage.accounts.organizations import AskedSettings, find_asked_settings
-from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
-from backend.storage.clicks.blocks import mark_unreadable
-from backend.storage.columns.applying import apply
-from backend.storage.columns.loading import load
-from backend.storage.columns.tables.forgetting import expire, has_expired
-from backend.storage.columns.tables.store import ColumnFile, ColumnStore
-from backend.storage.columns.tables.transactions import to_its_end
-from backend.storage.driver.mongo import Database
-from backend.storage.feed.following import is_ahead
-from backend.storage.feed.packed import read_packed
-from backend.storage.outbox.sequencer import place_all, waits_since
+from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
+from backend.storage.columns.open_projections import OpenProjections
+from backend.storage.columns.projection import Projection
+from backend.storage.columns.tables.errors import is_of_file
+from backend.storage.columns.tables.store import ColumnStore
+from backend.storage.driver.mongo import Database, StorageError
 from backend.system.clock import Clock
 
 ResultT = TypeVar("ResultT")
-# Files that are open at a time: each takes three megabytes and more, which questions then lack.
-_MOST_OPEN_FILES = 8
-# How long a question waits for facts that are made anew before FactsNotReady is raised.
-_CATCH_UP_SECONDS = 3.0
 _QUESTION_THREADS = 4
-_COMPARE_SECONDS = 60.0
-_PLACING_SECONDS = 1.0
+# How often an answer is tried: with the file as it is, opened again, and made anew.
+_MOST_TRIES = 3
 _logger = logging.getLogger(__name__)
+
+
+class _OfFile(Exception):
+    """An error that the file may be to blame for, which is its cause."""
+
+    def __init__(self, projection: Projection, error: duckdb.Error, *, is_reading: bool) -> None:
+        super().__init__(str(error))
+        self.projection = projection
+        self.error = error
+        self.is_reading = is_reading
 
 
 class Projections:
@@ -54,16 +61,24 @@ class Projections:
         self._store = store
         self._clock = clock
         self._seconds = seconds
-        self._open: dict[OrgId, _Projection] = {}
-        self._opening = asyncio.Lock()
+        self._open = OpenProjections(database, store, FileTroubles(store.folder), clock)
         self._threads = ThreadPoolExecutor(_QUESTION_THREADS, thread_name_prefix="question")
+        self._keeping_up: asyncio.Task[None] | None = None
+        self._kept_up: dict[OrgId, float] = {}  # when, by time.monotonic
 
     async def close(self) -> None:
         """Stop what goes on, and close all files."""
-        for org_id in list(self._open):
-            await self._open.pop(org_id).close()
+        if self._keeping_up:
+            self._keeping_up.cancel()
+            await asyncio.wait([self._keeping_up])
+        await self._open.close()
         self._threads.shutdown()
         self._store.close()
+
+    @property
+    def is_working(self) -> bool:
+        """Whether anything is done, also if nobody waits for it."""
+        return self._open.is_working
 
     async def ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
         """The answers, all as of one moment: everything that was committed when it was asked is in them.
@@ -72,35 +87,32 @@ class Projections:
 
         Raises FactsNotReady, NoAnswer, StorageError, and what the questions raise.
         """
-        try:
-            return await self._ask(org_id, questions)
-        except duckdb.OutOfMemoryException:
-            await self._make_room(0)
-        try:
-            return await self._ask(org_id, questions)
-        except duckdb.OutOfMemoryException:
-            raise _out_of_memory() from None
 
-    async def _ask(self, org_id: OrgId, questions: Sequence[Question[Any]]) -> list[Any]:
-        projection = await self._up_to_date(org_id)
-        with projection.used():
+        async def answers(projection: Projection) -> list[Any]:
             return await self._within_time(_Work(projection, questions, self._clock(), self._store.files))
+
+        return await self._tried(org_id, answers)
 
     async def stream(self, org_id: OrgId, question: LongQuestion[ResultT]) -> AsyncGenerator[ResultT, None]:
         """The answer piece by piece, all as of one moment. Raises as `ask`."""
-        projection = await self._up_to_date(org_id)
-        with projection.used(), projection.file.moments.now() as connection:
-            facts = projection.facts(connection, self._clock(), self._store.files)
-            pieces = question.pieces(facts)
-            try:
-                while (piece := await self._next_of(pieces, connection)) is not None:
-                    yield piece
-            except duckdb.OutOfMemoryException:
-                raise _out_of_memory() from None
-            except (duckdb.Error, OSError) as error:
-                raise NoAnswer(f"The answer can't be made: {error}") from error
-            finally:
-                pieces.close()
+        await self._tried(org_id, _nothing)
+        try:
+            async with self._up_to_date(org_id) as projection:
+                with _blamed(projection, is_reading=True), projection.file.moments.now() as connection:
+                    facts = projection.facts(connection, self._clock(), self._store.files)
+                    pieces = question.pieces(facts)
+                    try:
+                        while (piece := await self._next_of(pieces, connection)) is not None:
+                            yield piece
+                    finally:  # in a thread: it may delete a large file
+                        await until_ended(asyncio.to_thread(pieces.close))
+        except duckdb.OutOfMemoryException:
+            raise _out_of_memory() from None
+        except _OfFile as error:
+            await self._open.mend(org_id, error.projection, error.error, is_reading=True)
+            raise NoAnswer(f"The answer can't be made: {error}; ask again.") from error.error
+        except (duckdb.Error, OSError) as error:
+            raise NoAnswer(f"The answer can't be made: {error}") from error
 
     async def _next_of(
         self, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
@@ -116,62 +128,61 @@ class Projections:
             making.exception()
 
     async def keep_up(self) -> None:
-        """Bring every file that there is up to date, and delete those of organizations that are no more."""
-        for org_id in self._store.org_ids():
-            with suppress(FactsNotReady, NoAnswer):
-                projection = await self._up_to_date(org_id)
-                if projection.has_forgotten():
-                    await self._rewrite(org_id, projection)
+        """Bring every file that there is up to date, and delete those of organizations that are no more.
 
-    async def _rewrite(self, org_id: OrgId, projection: _Projection) -> None:
-        """Write the file anew, unless somebody uses it just now."""
-        async with self._opening:
-            if projection.users or self._open.get(org_id) is not projection:
+        Those come first that have waited longest. An error of one of them stops no other. Where it is done
+        already, who asks waits for that.
+        """
+        if self._keeping_up is None or self._keeping_up.done():
+            self._keeping_up = asyncio.create_task(self._keep_all_up())
+        await asyncio.shield(self._keeping_up)
+
+    async def _keep_all_up(self) -> None:
+        for org_id in sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0)):
+            self._kept_up[org_id] = time.monotonic()
+            try:
+                if await self._tried(org_id, self._is_to_be_rewritten):
+                    await self._open.rewrite(org_id)
+            except FactsNotReady:
+                continue  # what was begun goes on
+            except (StorageError, duckdb.Error, OSError) as error:
+                _logger.warning("The columns of the organization %s can't be kept up: %s", org_id, error)
+        self._store.drop_old_formers(self._clock())
+
+    async def _is_to_be_rewritten(self, projection: Projection) -> bool:
+        return await projection.is_to_be_rewritten(self._clock())
+
+    async def _tried(self, org_id: OrgId, use: Callable[[Projection], Awaitable[ResultT]]) -> ResultT:
+        """What `use` returns, with the organization's facts up to date, and with a file that can be used."""
+        is_roomy = False
+        for _ in range(_MOST_TRIES):
+            try:
+                async with self._up_to_date(org_id) as projection:
+                    with _blamed(projection, is_reading=True):
+                        return await use(projection)
+            except duckdb.OutOfMemoryException:
+                if is_roomy:
+                    raise _out_of_memory() from None
+                is_roomy = True
+                await self._open.make_room(0)
+            except _OfFile as error:
+                await self._open.mend(org_id, error.projection, error.error, is_reading=error.is_reading)
+            except duckdb.Error as error:
+                raise NoAnswer(f"The figures can't be read: {error}") from error
+        raise NoAnswer("The file of the figures can't be used; see the log.")
+
+    @asynccontextmanager
+    async def _up_to_date(self, org_id: OrgId) -> AsyncIterator[Projection]:
+        async with self._open.using(org_id) as projection:
+            with _blamed(projection, is_reading=False):
+                deleted, _ = await asyncio.gather(
+                    find_deleted(self._database, [org_id]), projection.catch_up(self._clock)
+                )
+            if not deleted:
+                yield projection
                 return
-            del self._open[org_id]
-            await projection.close()
-            await asyncio.to_thread(self._store.rewrite, org_id)
-
-    async def _up_to_date(self, org_id: OrgId) -> _Projection:
-        projection = await self._projection(org_id)
-        with projection.used():
-            deleted, _ = await asyncio.gather(
-                find_deleted(self._database, [org_id]), projection.catch_up(self._clock)
-            )
-        if deleted:
-            await self._forget(org_id)
-            raise NoAnswer("The organization is deleted.")
-        return projection
-
-    async def _projection(self, org_id: OrgId) -> _Projection:
-        async with self._opening:
-            projection = self._open.pop(org_id, None)
-            if projection and not projection.file.is_there:
-                await projection.close()
-                projection = None
-            if projection is None:
-                projection = await self._opened(org_id)
-            self._open[org_id] = projection  # the last, as the one that was used last
-            return projection
-
-    async def _opened(self, org_id: OrgId) -> _Projection:
-        await self._make_room()
-        try:
-            file = await asyncio.to_thread(self._store.attach, org_id, self._clock())
-        except (duckdb.Error, OSError) as error:
-            raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
-        return _Projection(self._database, org_id, file)
-
-    async def _make_room(self, most: int = _MOST_OPEN_FILES - 1) -> None:
-        """Close files that nobody uses, those that were used last at the end, until so many are open."""
-        unused = [org_id for org_id, projection in self._open.items() if not projection.users]
-        for org_id in unused[: max(0, len(self._open) - most)]:
-            await self._open.pop(org_id).close()
-
-    async def _forget(self, org_id: OrgId) -> None:
-        if projection := self._open.pop(org_id, None):
-            await projection.close()
-        self._store.delete(org_id)
+        await self._open.forget(org_id)
+        raise NoAnswer("The organization is deleted.")
 
     async def _within_time(self, work: _Work) -> list[Any]:
         answering = asyncio.get_running_loop().run_in_executor(self._threads, work)
@@ -182,14 +193,25 @@ class Projections:
             raise TooMuch(
                 f"The answer takes longer than {self._seconds:g} s: ask for a shorter period, or less in it."
             ) from None
-        except duckdb.OutOfMemoryException:
-            raise
-        except duckdb.Error as error:
-            raise NoAnswer(f"The figures can't be read: {error}") from error
         finally:
             if not answering.done():
                 work.give_up()
                 answering.add_done_callback(lambda answered: answered.exception())
+
+
+async def _nothing(projection: Projection) -> None:
+    """Asks nothing."""
+
+
+@contextmanager
+def _blamed(projection: Projection, *, is_reading: bool) -> Iterator[None]:
+    """A block in which errors that the file may be to blame for become _OfFile."""
+    try:
+        yield
+    except duckdb.Error as error:
+        if is_of_file(error):
+            raise _OfFile(projection, error, is_reading=is_reading) from error
+        raise
 
 
 def _out_of_memory() -> TooMuch:
@@ -203,7 +225,7 @@ class _Work:
     """Questions that are answered in a thread, and can be given up."""
 
     def __init__(
-        self, projection: _Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
+        self, projection: Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
     ) -> None:
         self._projection = projection
         self._questions = questions
@@ -229,137 +251,3 @@ class _Work:
         with self._lock:
             if self._connection:
                 self._connection.interrupt()
-
-
-class _Projection:
-    """One organization's facts. Whoever asks while they are brought up to date waits for the next round."""
-
-    def __init__(self, database: Database, org_id: OrgId, file: ColumnFile) -> None:
-        self.file = file
-        self.users = 0
-        self._settings = AskedSettings()
-        self._waits_since: datetime | None = None
-        self._place: int | None = None
-        self._database = database
-        self._org_id = org_id
-        self._running: asyncio.Task[None] | None = None
-        self._next: asyncio.Task[None] | None = None
-        self._clicks_loaded = 0
-        self._compare_at = 0.0
-        self._writes = file.connection()
-
-    async def close(self) -> None:
-        """Stop, and close the file."""
-        for task in (self._next, self._running):
-            if task:
-                task.cancel()
-        await asyncio.gather(*filter(None, (self._next, self._running)), return_exceptions=True)
-        self._writes.close()
-        self.file.close()
-
-    def facts(self, connection: duckdb.DuckDBPyConnection, now: datetime, files: Path) -> Facts:
-        """What questions get that are asked by this connection."""
-        settings = self._settings
-        notes = [note_on_waiting(self._waits_since)] if self._waits_since else []
-        return Facts(connection, settings.retention_days, now, files, settings.event_properties, notes)
-
-    @contextmanager
-    def used(self) -> Iterator[None]:
-        """A block in which the file is not closed."""
-        self.users += 1
-        try:
-            yield
-        finally:
-            self.users -= 1
-
-    async def catch_up(self, clock: Clock) -> None:
-        """Read the feed up to what is committed now. Raises FactsNotReady if that takes long, as at first."""
-        if self._next is None:
-            self._next = asyncio.create_task(self._after(self._running, clock))
-        waited_for = self._next
-        try:
-            async with asyncio.timeout(_CATCH_UP_SECONDS):
-                await asyncio.shield(waited_for)
-        except TimeoutError:
-            raise FactsNotReady(self._clicks_loaded) from None
-
-    async def _after(self, running: asyncio.Task[None] | None, clock: Clock) -> None:
-        if running:
-            await asyncio.wait([running])
-        self._running, self._next = self._next, None
-        try:
-            await self._read(clock)
-        except duckdb.Error as error:
-            raise NoAnswer(f"The figures can't be brought up to date: {error}") from error
-
-    async def _read(self, clock: Clock) -> None:
-        now = clock()
-        known, self._place = self._place, None  # if this is interrupted, the file says how far it came
-        place = await self._loaded_place(known)
-        self._settings, _ = await asyncio.gather(
-            find_asked_settings(self._database, self._org_id), self._place_all()
-        )
-        has_more = True
-        while has_more:
-            page = await read_packed(self._database, self._org_id, Cursor(place))
-            has_more, place = page.has_more, page.next_cursor.place
-            if page.entries:
-                with self.file.moments.changing():
-                    await self._mark(await apply(self._database, self._org_id, self._writes, page))
-        await self._expire(now)
-        self._place = place
-
-    async def _loaded_place(self, known: int | None) -> int:
-        """How far the feed was read. Everything is loaded first if it never was, or from another feed."""
-        place = self._stored_place() if known is None else known
-        if place is None or await self._is_of_another_feed(place):
-            with self.file.moments.changing():
-                await self._mark(await load(self._database, self._org_id, self._writes, self._note))
-            place = self._stored_place()
-            assert place is not None
-        return place
-
-    async def _expire(self, now: datetime) -> None:
-        if (days := self._settings.retention_days) is None:
-            return
-        oldest = now - timedelta(days=days)
-        if await to_its_end(partial(has_expired, self._writes, oldest)):
-            with self.file.moments.changing():
-                await to_its_end(partial(expire, self._writes, oldest))
-
-    async def _place_all(self) -> None:
-        """Give what waits its place in the feed. Without a majority nothing gets one: answers say that it is
-        missing."""
-        self._waits_since = None
-        try:
-            async with asyncio.timeout(_PLACING_SECONDS):
-                await place_all(self._database, self._org_id)
-        except TimeoutError:
-            self._waits_since = await waits_since(self._database, self._org_id)
-
-    async def _is_of_another_feed(self, place: int) -> bool:
-        """Whether the organization's feed has not come so far: it was restored from an older archive.
-
-        Looked at now and then: it was deleted before that, which takes minutes.
-        """
-        if time.monotonic() < self._compare_at:
-            return False
-        self._compare_at = time.monotonic() + _COMPARE_SECONDS
-        return await is_ahead(self._database, self._org_id, Cursor(place))
-
-    async def _mark(self, unreadable: Sequence[str]) -> None:
-        """Note in MongoDB which blocks can't be read, so that somebody is told."""
-        if unreadable:
-            await mark_unreadable(self._database, unreadable)
-
-    def _note(self, clicks: int) -> None:
-        self._clicks_loaded = clicks
-
-    def has_forgotten(self) -> bool:
-        """Whether the file may have bytes of data about people that was deleted."""
-        return self._writes.execute("SELECT forgotten > 0 FROM state").fetchone() == (True,)
-
-    def _stored_place(self) -> int | None:
-        """How far the feed was read into the file; None if not everything before it is there."""
-        stored = self._writes.execute("SELECT place FROM state WHERE is_loaded").fetchone()
-        return stored[0] if stored else None

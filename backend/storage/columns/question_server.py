@@ -21,6 +21,7 @@ from backend.domain.ids import OrgId
 from backend.storage.analytics.files import FileAnswer
 from backend.storage.analytics.messages import (
     MOST_BYTES,
+    PROTOCOL,
     SIGN_EVERY,
     Socket,
     Start,
@@ -49,10 +50,11 @@ class QuestionServer:
         self._connected = 0
         self._changed = asyncio.Event()
         self._writers: set[asyncio.StreamWriter] = set()
+        self._answering = 0
         self._is_ending = False
 
     async def until_needless(self) -> None:
-        """Return once nobody is connected, or nobody has asked for a while."""
+        """Return once nobody is connected, or nobody has asked for a while and nothing is worked on."""
         while True:
             self._changed.clear()
             seconds = _IDLE_SECONDS if self._connected else _ALONE_SECONDS
@@ -60,7 +62,8 @@ class QuestionServer:
                 async with asyncio.timeout(seconds):
                     await self._changed.wait()
             except TimeoutError:
-                if not self._changed.is_set():
+                is_working = self._connected and (self._answering or self._projections.is_working)
+                if not self._changed.is_set() and not is_working:
                     return
 
     def end(self) -> None:
@@ -78,8 +81,10 @@ class QuestionServer:
         self._writers.add(writer)
         self._changed.set()
         answering: dict[int, asyncio.Task[None]] = {}
+        signs: asyncio.Task[None] | None = None
         try:
-            await write_message(writer, {"version": VERSION, "pid": os.getpid()})
+            await write_message(writer, {"protocol": PROTOCOL, "version": VERSION, "pid": os.getpid()})
+            signs = asyncio.create_task(_give_signs(writer))
             while (message := await read_message(reader)) is not None:
                 self._changed.set()
                 number = message["number"]
@@ -93,22 +98,23 @@ class QuestionServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
-            for task in answering.values():
-                task.cancel()
+            for task in (signs, *answering.values()):
+                if task:
+                    task.cancel()
             self._connected -= 1
             self._writers.discard(writer)
             self._changed.set()
             writer.close()
 
     async def _answer(self, writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
-        number = message["number"]
-        signs = asyncio.create_task(self._give_signs(writer, number))
+        self._answering += 1
         try:
             async for part in self._parts(message):
-                await write_message(writer, {"number": number, **part})
+                await write_message(writer, {"number": message["number"], **part})
                 self._changed.set()
         finally:
-            signs.cancel()
+            self._answering -= 1
+            self._changed.set()
 
     async def _parts(self, message: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
         try:
@@ -133,10 +139,13 @@ class QuestionServer:
             sys.excepthook(*sys.exc_info())
             yield {"error": NoAnswer(f"{type(error).__name__}: {error}")}
 
-    async def _give_signs(self, writer: asyncio.StreamWriter, number: int) -> None:
+
+async def _give_signs(writer: asyncio.StreamWriter) -> None:
+    """Say again and again that the process lives, until nobody hears it."""
+    with contextlib.suppress(ConnectionError):
         while True:
             await asyncio.sleep(SIGN_EVERY)
-            await write_message(writer, {"number": number, "sign": True})
+            await write_message(writer, {"sign": True})
 
 
 def _forget(answering: dict[int, asyncio.Task[None]], number: int, _: asyncio.Task[None]) -> None:

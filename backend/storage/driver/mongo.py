@@ -10,6 +10,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from bson import encode
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorCursor, AsyncIOMotorDatabase
 from pymongo import WriteConcern
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
@@ -72,6 +73,11 @@ def known_fields(document: Document, record: type) -> Document:
     Other fields are left out: a newer version of the service on another host may have stored more.
     """
     return {item.name: document[item.name] for item in fields(record) if item.name in document}
+
+
+def size_of(document: Document) -> int:
+    """The bytes that it takes as MongoDB has it."""
+    return len(encode(document))
 
 
 def is_unreachable(error: BaseException) -> bool:

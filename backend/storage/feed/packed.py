@@ -11,19 +11,26 @@ from dataclasses import dataclass
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
-from backend.domain.feed.facts import DEVICE, Fact
+from backend.domain.feed.facts import DEVICE, REREAD, SUMMARY, Fact
 from backend.domain.ids import OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
-from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.driver.mongo import ClientSession, Database, Document, size_of
+from backend.storage.driver.mongo import Cursor as MongoCursor
 from backend.storage.feed.contacts import own_id
 from backend.storage.feed.fact_documents import find_documents
+from backend.storage.feed.marks import FeedMark
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import contacts, devices, events
 
 MOST_ENTRIES = 500
+# What a page may have besides, unless its first entry alone has more. Whoever reads it holds all of it.
+_MOST_CLICKS = 92_160
+_MOST_DOCUMENTS = 1_000
+_MOST_SUMMARIES = 2
+_MOST_BYTES = 8_000_000  # of facts
 # Collections, by the types of facts that name their documents.
 COLLECTIONS: Mapping[str, str] = {
     EventType.CLICK: click_blocks.NAME,
@@ -56,13 +63,14 @@ class PackedPage:
 
     Clicks are in the field `packed` of their block's document (domain/clicks/block). A merged block is found
     under the names of all blocks that it was merged from, and has all of their clicks
-    (`click_blocks.parts_of`).
+    (`click_blocks.parts_of`). `last` is the mark of the last entry.
     """
 
     entries: Sequence[PackedEntry]
     named: Mapping[Name, Document]
     next_cursor: Cursor
     has_more: bool
+    last: FeedMark | None = None
 
 
 def name_of(fact: Fact) -> Name | None:
@@ -77,10 +85,11 @@ def name_of(fact: Fact) -> Name | None:
 
 
 async def read_packed(
-    database: Database, org_id: OrgId, after: Cursor, limit: int = MOST_ENTRIES
+    database: Database, org_id: OrgId, after: Cursor, limit: int = MOST_ENTRIES, share: float = 1.0
 ) -> PackedPage:
     """At most `limit` of the organization's entries, from the one that the cursor is before or in.
 
+    There are fewer where they name more than a page may have, of which it takes this `share`; one at least.
     The cursors of packed entries are between entries. Raises StorageError.
     """
     async with await database.client.start_session(snapshot=True) as session:
@@ -91,15 +100,40 @@ async def read_packed(
             "ages_by": {"$ne": AgesBy.AUDIT.value},  # it says nothing of visitors and sales
         }
         cursor = database[entries.NAME].find(query, session=session).sort("place", 1).limit(limit + 1)
-        entry_documents = await cursor.to_list(None)
-        has_more = len(entry_documents) > limit
+        documents, has_more = await _first_entries(cursor, limit, share)
         packed_entries = [
-            PackedEntry(document["facts"], Cursor(document["place"] + 1))
-            for document in entry_documents[:limit]
+            PackedEntry(document["facts"], Cursor(document["place"] + 1)) for document in documents
         ]
         documents_by_name = await _find_fact_documents(database, session, org_id, packed_entries)
     behind = packed_entries[-1].cursor if has_more else max(after, Cursor(head + 1))
-    return PackedPage(packed_entries, documents_by_name, behind, has_more)
+    last = FeedMark(documents[-1]["place"], documents[-1]["_id"]) if documents else None
+    return PackedPage(packed_entries, documents_by_name, behind, has_more, last)
+
+
+async def _first_entries(cursor: MongoCursor, limit: int, share: float) -> tuple[list[Document], bool]:
+    """The first of these entries, as far as a page has room for them, and whether there are more."""
+    documents: list[Document] = []
+    taken = 0.0
+    async for document in cursor:
+        taken += _share_of(document["facts"])
+        if documents and (taken > share or len(documents) == limit):
+            return documents, True
+        documents.append(document)
+    return documents, False
+
+
+def _share_of(facts: Sequence[Fact]) -> float:
+    """How much of a page these facts take, with all that they name. A whole page is 1."""
+    share = sum(map(size_of, facts)) / _MOST_BYTES
+    for fact in facts:
+        share += fact.get("clicks", 0) / _MOST_CLICKS
+        if fact["type"] == SUMMARY:
+            share += len(fact["summaries"]) / _MOST_SUMMARIES
+        elif fact["type"] == REREAD:
+            share += len(fact["ids"]) / _MOST_DOCUMENTS
+        elif "clicks" not in fact and name_of(fact):
+            share += 1 / _MOST_DOCUMENTS
+    return share
 
 
 async def _find_fact_documents(

@@ -9,7 +9,7 @@ from functools import cache
 
 import duckdb
 
-from backend.storage.columns.tables.schema import FORMAT, TABLES
+from backend.storage.columns.tables.schema import TABLES
 
 
 @contextmanager
@@ -22,7 +22,6 @@ def tables() -> Iterator[duckdb.DuckDBPyConnection]:
         with instance.cursor() as connection:
             connection.execute(f"USE {name}")
             connection.execute(TABLES)
-            connection.execute("INSERT INTO state VALUES ($1, 0, false, 0)", [FORMAT])
             yield connection
     finally:
         instance.execute(f"DETACH {name}")

@@ -47,7 +47,7 @@ async def test_what_has_expired(
     def gone(days: int, after: float) -> dict[str, int]:
         oldest = START + timedelta(days=after - days)
         if has_expired(columns, oldest):
-            expire(columns, oldest)
+            expire(columns, oldest, oldest)
         rows = rows_in(columns)
         return {table: sizes[table] - len(rows[table]) for table in VISITOR_TABLES}
 

@@ -14,6 +14,7 @@ from backend.domain.ids import LinkId
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.columns import loading
 from backend.storage.columns.loading import load
+from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.following import end_of_feed
 from tests.domain.sales.shelf import START
@@ -40,12 +41,9 @@ async def test_everything_is_loaded(
 ) -> None:
     """All facts are rows then, however few go at once; the feed goes on behind what there was before."""
     link_id = await tell_history(client, organization, database)
-    for monkeypatched, value in (
-        ("_DOCUMENTS_PER_TRANSACTION", 1),
-        ("_CLICKS_PER_TRANSACTION", 2),
-        ("_BLOCKS_PER_TRANSACTION", 2),
-    ):
-        monkeypatch.setattr(loading, monkeypatched, value)
+    monkeypatch.setattr(loading, "_DOCUMENTS_PER_TRANSACTION", 1)
+    monkeypatch.setattr(click_rows, "CLICKS_PER_TRANSACTION", 2)
+    monkeypatch.setattr(click_rows, "_BLOCKS_PER_TRANSACTION", 2)
     clicks = [click(organization.id, link_id, START + timedelta(days=n)) for n in range(5)]
     await ship(database, clicks)
     end = await end_of_feed(database, organization.id)
@@ -68,7 +66,7 @@ async def test_an_interrupted_load(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever stops to wait leaves tables that say that not everything is there, and it can be done again."""
-    monkeypatch.setattr(loading, "_CLICKS_PER_TRANSACTION", 1)
+    monkeypatch.setattr(click_rows, "CLICKS_PER_TRANSACTION", 1)
     await ship(database, [click(organization.id, LINK, START + timedelta(days=n)) for n in range(4)])
 
     def give_up(_: int) -> None:

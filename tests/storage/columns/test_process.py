@@ -8,6 +8,7 @@ import signal
 import time
 import uuid
 from collections.abc import AsyncIterator, Generator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,15 +25,16 @@ from backend.storage.analytics import process_start
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
-from backend.storage.analytics.messages import LOCK
+from backend.storage.analytics.messages import LOCK, PROTOCOL
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.process_start import start_process
-from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
+from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.facts.clicks import click, ship
-from tests.polling import until
+from tests.polling import until, wait_for_async
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -185,6 +187,47 @@ async def test_a_process_that_was_stopped_before_anybody_connected_is_replaced(
     assert await count(second, org_id) == 1
     await first.close()
     await second.close()
+
+
+async def test_a_stopped_process_is_replaced_although_nobody_waits_long(
+    analytics: Analytics,
+    database: Database,
+    org_id: OrgId,
+    own_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where each request has less time than it takes to notice that the process says nothing."""
+    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
+
+    async def is_answered() -> bool:
+        with suppress(NoAnswer, FactsNotReady), deadline(0.5):
+            return await count(analytics, org_id) == 1
+        return False
+
+    await wait_for_async(is_answered, "the process is not replaced")
+    assert pid_of(own_settings) != stopped
+
+
+async def test_an_older_version_leaves_the_process_alone(
+    analytics: Analytics,
+    database: Database,
+    org_id: OrgId,
+    own_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who does not understand the process says so, and the newer version goes on answering."""
+    assert await count(analytics, org_id) == 0
+    pid = pid_of(own_settings)
+    older = Analytics(database, own_settings)
+    monkeypatch.setattr(client_module, "PROTOCOL", PROTOCOL - 1)
+    with pytest.raises(NoAnswer, match="restart the service with that version"):
+        await count(older, org_id)
+    await older.close()
+    assert await count(analytics, org_id) == 0
+    assert pid_of(own_settings) == pid
 
 
 @pytest.mark.parametrize("damage", ["deleted", "overwritten", "another format"])

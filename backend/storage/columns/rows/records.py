@@ -80,6 +80,13 @@ def delete_records(connection: DuckDBPyConnection, names: Collection[RecordName]
         connection.execute(f"DELETE FROM {table} WHERE record IN (SELECT unnest($gone))", of_these)
 
 
+def delete_kind(connection: DuckDBPyConnection, kind: Kind) -> None:
+    """Delete all rows of the records of this kind."""
+    of_kind = "SELECT record FROM records WHERE kind = $kind"
+    for table in reversed(list(_SHAPES)):  # the records themselves last
+        connection.execute(f"DELETE FROM {table} WHERE record IN ({of_kind})", {"kind": kind.value})
+
+
 def insert_records(connection: DuckDBPyConnection, kind: Kind, documents: Sequence[Document]) -> None:
     """Add the rows of these records of one kind, which have no rows yet."""
     last = connection.execute("SELECT coalesce(max(record), 0) FROM records").fetchone()

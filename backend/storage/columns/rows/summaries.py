@@ -87,6 +87,7 @@ def delete_blocks(connection: DuckDBPyConnection, ids: Iterable[str]) -> None:
     """Delete the clicks of these blocks, which are added up now, in the caller's transaction."""
     values = {"ids": list(ids)}
     connection.execute(
-        "DELETE FROM clicks WHERE block IN (SELECT block FROM blocks WHERE list_contains($ids, id))", values
+        "DELETE FROM clicks WHERE block IN (SELECT block FROM blocks WHERE id IN (SELECT unnest($ids)))",
+        values,
     )
-    connection.execute("DELETE FROM blocks WHERE list_contains($ids, id)", values)
+    connection.execute("DELETE FROM blocks WHERE id IN (SELECT unnest($ids))", values)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from duckdb import DuckDBPyConnection
 
@@ -19,6 +19,7 @@ _BELONGING = {
     "records": ("record", "tellings", "record_visits", "amounts", "refunds"),
     "devices": ("entry", "visits", "identities"),
 }
+_EXPIRED_KEPT = timedelta(days=1)
 _ANY = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE {ages_from} < $oldest)" for table, ages_from in _AGES_FROM.items()
 )
@@ -29,7 +30,7 @@ def has_expired(connection: DuckDBPyConnection, oldest: datetime) -> bool:
     return connection.execute(f"SELECT {_ANY}", {"oldest": milliseconds(oldest)}).fetchone() == (True,)
 
 
-def expire(connection: DuckDBPyConnection, oldest: datetime) -> None:
+def expire(connection: DuckDBPyConnection, oldest: datetime, now: datetime) -> None:
     """Delete what visitors did before `oldest`."""
     values = {"oldest": milliseconds(oldest)}
     with transaction(connection):
@@ -39,12 +40,22 @@ def expire(connection: DuckDBPyConnection, oldest: datetime) -> None:
             for table in belonging:
                 connection.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} {expired})", values)
             connection.execute(f"DELETE {expired}", values)
-        note_forgotten(connection)
+        noted = "UPDATE state SET expired_at = coalesce(expired_at, $now)"
+        connection.execute(noted, {"now": milliseconds(now)})
 
 
 def note_forgotten(connection: DuckDBPyConnection) -> None:
     """Note that data about people was deleted: its bytes stay until the file is written anew."""
     connection.execute("UPDATE state SET forgotten = forgotten + 1")
+
+
+def is_to_be_rewritten(connection: DuckDBPyConnection, now: datetime) -> bool:
+    """Whether the file has bytes for too long of what was deleted: of people at all, of what expired, a day.
+
+    Something expires all the time, and each time the whole file would be written for it.
+    """
+    query = "SELECT forgotten > 0 OR coalesce(expired_at < $latest, false) FROM state"
+    return connection.execute(query, {"latest": milliseconds(now - _EXPIRED_KEPT)}).fetchone() == (True,)
 
 
 def forget_all(connection: DuckDBPyConnection) -> None:
@@ -55,6 +66,9 @@ def forget_all(connection: DuckDBPyConnection) -> None:
         "AND NOT temporary AND table_name <> 'state' AND estimated_size > 0"
     ).fetchall()
     with transaction(connection):
-        connection.execute("UPDATE state SET place = 0, is_loaded = false")
+        connection.execute(
+            "UPDATE state SET place = 0, entry_place = NULL, entry = NULL, is_loaded = false, done = 0, "
+            "clicks_until = NULL"
+        )
         for (table,) in tables:
             connection.execute(f"DELETE FROM {table}")

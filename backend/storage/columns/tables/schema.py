@@ -6,10 +6,12 @@ it happened. Texts that repeat are compressed by DuckDB. A row of a record, of a
 replaced as a whole, with all rows that belong to it, whenever the feed names it again.
 """
 
+# ruff: noqa: S608 - the number is a constant
+
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 6
+FORMAT = 7
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -19,9 +21,17 @@ _VISIT = """
 """
 
 TABLES = f"""
--- One row: how far the feed has been read (the next place), whether everything before it is here, and how
--- often data about people was deleted since the file was written as a whole. Each change does.
-CREATE TABLE state (format INTEGER, place BIGINT, is_loaded BOOLEAN, forgotten INTEGER);
+-- One row. `place` is the next place of the feed: where it is read on, once everything before it is here
+-- (`is_loaded`). `entry_place` and `entry` are the place and the id of an entry before it, which the same
+-- feed has there for ever. Of a load, so many steps are `done`, and all blocks up to `clicks_until`.
+-- `forgotten` is how often people were erased since the file was written as a whole, and `expired_at` when
+-- what has expired was deleted first since then.
+CREATE TABLE state (
+    format INTEGER, place BIGINT DEFAULT 0, entry_place BIGINT, entry VARCHAR,
+    is_loaded BOOLEAN DEFAULT false, done INTEGER DEFAULT 0, clicks_until BIGINT,
+    forgotten INTEGER DEFAULT 0, expired_at BIGINT
+);
+INSERT INTO state (format) VALUES ({FORMAT});
 
 -- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
 CREATE TABLE links (

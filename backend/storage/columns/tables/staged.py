@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 
 # The names of columns, with their types in SQL; a type in a list stands for lists of it.
 Shape = Mapping[str, str | list[str]]
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
@@ -50,9 +50,9 @@ def looked_up(values: str, positions: str) -> str:
 
 def milliseconds(at: datetime) -> int:
     """The time as the tables have it."""
-    return (at - _EPOCH) // _MILLISECOND
+    return (at - EPOCH) // _MILLISECOND
 
 
 def milliseconds_or_none(at: datetime | None) -> int | None:
     """The time as the tables have it; None where there is none."""
-    return None if at is None else (at - _EPOCH) // _MILLISECOND
+    return None if at is None else (at - EPOCH) // _MILLISECOND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import re
 import shutil
@@ -18,6 +19,11 @@ from backend.storage.columns.tables.schema import FORMAT, TABLES
 from backend.system.private_folder import private_folder
 
 SUFFIX = ".duckdb"
+# What is kept of a file that was made anew, and a file that is being written.
+_FORMER, _NEW = ".former", ".new"
+# Bytes that must be left on the disk besides for a file to be made anew.
+_LEAST_ROOM = 16_000_000
+_FORMER_KEPT = timedelta(minutes=30)
 _LONGEST_UNUSED = timedelta(days=30)
 # What an organization's id may be made of, as it becomes the name of a file.
 _NAME = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
@@ -37,12 +43,15 @@ class ColumnStore:
 
     def __init__(self, folder: Path, bounds: EngineBounds) -> None:
         private_folder(folder)
-        self._folder = folder
+        self.folder = folder
         # Files that are answers. Files of a process that was killed are removed.
         self.files = folder / "files"
         shutil.rmtree(self.files, ignore_errors=True)
         private_folder(self.files)
         spills = folder / "spills"
+        shutil.rmtree(spills, ignore_errors=True)
+        for unfinished in folder.glob(f"*{SUFFIX}{_NEW}*"):
+            unfinished.unlink()
         self._duckdb = duckdb.connect(
             ":memory:",
             config={
@@ -55,82 +64,157 @@ class ColumnStore:
             },
         )
 
+        self._copying: duckdb.DuckDBPyConnection | None = None
+
     def close(self) -> None:
         """Close all files."""
         self._duckdb.close()
 
     def org_ids(self) -> list[OrgId]:
         """The organizations that have a file."""
-        return [OrgId(path.stem) for path in sorted(self._folder.glob(f"*{SUFFIX}"))]
+        return [OrgId(path.stem) for path in sorted(self.folder.glob(f"*{SUFFIX}"))]
+
+    def name_of(self, org_id: OrgId) -> str:
+        """The name of the organization's file."""
+        return self._path(org_id).name
 
     def attach(self, org_id: OrgId, now: datetime) -> ColumnFile:
-        """Open the organization's file. One that is missing, damaged or of another format is made anew.
+        """Open the organization's file. One that is missing or of another format is made anew.
 
         So is a file that nobody has used for long, since the feed tells of erasures for some months only.
+        Raises duckdb.Error and OSError where it can't be opened, and leaves it as it is.
         """
         path = self._path(org_id)
+        if not path.exists() and (former := _beside(path, _FORMER)).exists():
+            _move(former, path)  # who moved it has ended
         if path.exists() and now.timestamp() - path.stat().st_mtime > _LONGEST_UNUSED.total_seconds():
             _delete(path)
         file = ColumnFile(self._duckdb, org_id, path)
         file.attach()
         return file
 
+    def make_anew(self, org_id: OrgId) -> ColumnFile:
+        """Open a new file in the place of one that is of no use, which is kept beside it until `drop_former`.
+
+        Raises duckdb.Error and OSError where that can't be, as on a disk without room. Then nothing changes.
+        """
+        path = self._path(org_id)
+        former = _beside(path, _FORMER)
+        size = path.stat().st_size if path.exists() else 0
+        if shutil.disk_usage(self.folder).free < size + _LEAST_ROOM:
+            raise OSError(errno.ENOSPC, "there is no room to make the file anew", str(path))
+        _delete(former)
+        _move(path, former)
+        file = ColumnFile(self._duckdb, org_id, path)
+        try:
+            file.attach()
+        except BaseException:
+            _delete(path)
+            _move(former, path)
+            raise
+        return file
+
+    def drop_old_formers(self, now: datetime) -> None:
+        """Delete what is kept for long: it may have data about people who were erased since then."""
+        for path in self.folder.glob(f"*{SUFFIX}{_FORMER}*"):
+            if now.timestamp() - path.stat().st_ctime > _FORMER_KEPT.total_seconds():
+                path.unlink()
+
+    def drop_former(self, org_id: OrgId) -> None:
+        """Delete what was kept of a file that was made anew."""
+        _delete(_beside(self._path(org_id), _FORMER))
+
     def delete(self, org_id: OrgId) -> None:
         """Delete the organization's file, which is not open."""
-        _delete(self._path(org_id))
+        for suffix in ("", _FORMER, _NEW):
+            _delete(_beside(self._path(org_id), suffix))
 
-    def rewrite(self, org_id: OrgId) -> None:
-        """Write the file, which is not open, anew: then no bytes are left of rows that were deleted."""
-        path = self._path(org_id)
-        new = path.with_name(f"{path.name}.new")
-        _delete(new)
-        for file, name in ((path, "former"), (new, "rewritten")):
-            self._duckdb.execute(f"ATTACH {_quoted(file)} AS {name}")
+    def copy(self, file: ColumnFile) -> ColumnFile:
+        """A copy of the file as it is now, without the bytes of rows that were deleted. It is closed.
+
+        Others may use the file meanwhile, also to write. Whoever gets the copy puts it in the file's place
+        (`replace`), or deletes it (`discard`). Raises duckdb.Error, and then nothing is left of it.
+        """
+        path = _beside(file.path, _NEW)
+        copy = ColumnFile(self._duckdb, file.org_id, path, catalog=f"{file.org_id}{_NEW}")
+        _delete(path)
         try:
-            self._duckdb.execute("COPY FROM DATABASE former TO rewritten")
-            self._duckdb.execute("UPDATE rewritten.state SET forgotten = 0")
-        finally:
-            for name in ("former", "rewritten"):
-                self._duckdb.execute(f"DETACH {name}")
-        new.replace(path)
+            copy.attach_as_it_is()
+            with self._duckdb.cursor() as self._copying:
+                copy.fill_from(file, self._copying)
+            copy.close()
+        except BaseException:
+            copy.close()
+            _delete(path)
+            raise
+        return copy
+
+    def stop_copying(self) -> None:
+        """Have a copy that is made just now fail soon."""
+        if self._copying:
+            with contextlib.suppress(duckdb.Error):  # it may have come to its end
+                self._copying.interrupt()
+
+    def replace(self, file: ColumnFile, copy: ColumnFile) -> None:
+        """Put the copy in the place of the file. Both are closed."""
+        _beside(file.path, ".wal").unlink(missing_ok=True)
+        copy.path.replace(file.path)
+        with contextlib.suppress(FileNotFoundError):
+            _beside(copy.path, ".wal").replace(_beside(file.path, ".wal"))
+
+    def discard(self, copy: ColumnFile) -> None:
+        """Delete the copy, which is closed."""
+        _delete(copy.path)
 
     def _path(self, org_id: OrgId) -> Path:
         if not _NAME.fullmatch(org_id):
             raise ValueError("not an organization's id")
-        return self._folder / f"{org_id}{SUFFIX}"
+        return self.folder / f"{org_id}{SUFFIX}"
 
 
 class ColumnFile:
-    """The open file of an organization."""
+    """The file of an organization. Once it is attached, it is open until it is closed."""
 
-    def __init__(self, instance: duckdb.DuckDBPyConnection, org_id: OrgId, path: Path) -> None:
+    def __init__(
+        self, instance: duckdb.DuckDBPyConnection, org_id: OrgId, path: Path, catalog: str | None = None
+    ) -> None:
+        self.org_id = org_id
         self.path = path
         self._duckdb = instance
-        self._catalog = f'"{org_id}"'
+        self._catalog = f'"{org_id if catalog is None else catalog}"'
         self._inode: int | None = None
         self.moments = Moments(self.connection)
 
     def attach(self) -> None:
-        """Open the file, or make it anew."""
-        if not (self.path.exists() and self._is_attached()):
-            self._attach()
-            self._make_tables()
+        """Open the file. One that is missing, or of another format, is made anew."""
+        is_new = not self.path.exists()
+        self.attach_as_it_is()
+        try:
+            if not is_new and self._format() != FORMAT:
+                _logger.warning("The columns in %s are made anew: they have another format", self.path.name)
+                self._detach()
+                _delete(self.path)
+                self.attach_as_it_is()
+                is_new = True
+            if is_new:
+                self._make_tables()
+        except BaseException:
+            self._detach()
+            if is_new:
+                _delete(self.path)
+            raise
+
+    def attach_as_it_is(self) -> None:
+        """Open the file as it is, also where it is empty."""
+        with self._duckdb.cursor() as connection:
+            connection.execute(f"ATTACH {_quoted(self.path)} AS {self._catalog}")
         self._inode = self.path.stat().st_ino
 
-    def _is_attached(self) -> bool:
-        """Open what is there. What can't be used is deleted: a file that is damaged, or of another format."""
-        try:
-            self._attach()
-            if self._format() != FORMAT:
-                raise duckdb.CatalogException("it has another format")
-        except duckdb.Error as error:
-            self._detach()
-            if isinstance(error, duckdb.OutOfMemoryException) or _is_disk_full(error):
-                raise
-            _logger.warning("The columns in %s are made anew: %s", self.path.name, error)
-            _delete(self.path)
-            return False
-        return True
+    def fill_from(self, file: ColumnFile, copying: duckdb.DuckDBPyConnection) -> None:
+        """Write all that another file has as of now into this one, which is empty, by a connection."""
+        copying.execute(f"COPY FROM DATABASE {file._catalog} TO {self._catalog}")
+        with self.connection() as connection:
+            connection.execute("UPDATE state SET forgotten = 0, expired_at = NULL")
 
     def close(self) -> None:
         """Close the file; what its log has is written into it."""
@@ -150,37 +234,50 @@ class ColumnFile:
         connection.execute(f"USE {self._catalog}")
         return connection
 
-    def _attach(self) -> None:
-        self._duckdb.execute(f"ATTACH {_quoted(self.path)} AS {self._catalog}")
+    def read_all(self) -> None:
+        """Read all that the file has. Raises duckdb.Error where some of it is damaged."""
+        with self.connection() as connection:
+            tables = connection.execute(
+                "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+            ).fetchall()
+            for (table,) in tables:
+                connection.execute(f"SELECT bit_xor(hash(rows)) FROM {table} AS rows").fetchall()  # noqa: S608
 
     def _detach(self) -> None:
-        with contextlib.suppress(duckdb.Error):
-            self._duckdb.execute(f"DETACH {self._catalog}")
+        with contextlib.suppress(duckdb.Error), self._duckdb.cursor() as connection:
+            connection.execute(f"DETACH {self._catalog}")
 
     def _format(self) -> int | None:
-        row = self._duckdb.execute(f"SELECT format FROM {self._catalog}.state").fetchone()  # noqa: S608 - an id
+        with self._duckdb.cursor() as connection:
+            try:
+                row = connection.execute(f"SELECT format FROM {self._catalog}.state").fetchone()  # noqa: S608
+            except duckdb.CatalogException:
+                return None
         return row[0] if row else None
 
     def _make_tables(self) -> None:
-        connection = self.connection()
-        try:
+        with self.connection() as connection:
             connection.execute("BEGIN TRANSACTION")
             connection.execute(TABLES)
-            connection.execute("INSERT INTO state VALUES ($1, 0, false, 0)", [FORMAT])
             connection.execute("COMMIT")
-        finally:
-            connection.close()
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
 
 
 def _delete(path: Path) -> None:
-    for file in (path, path.with_name(path.name + ".wal")):
+    for file in (path, _beside(path, ".wal")):
         file.unlink(missing_ok=True)
+
+
+def _move(path: Path, to: Path) -> None:
+    """Move a file with its log."""
+    for suffix in (".wal", ""):
+        with contextlib.suppress(FileNotFoundError):
+            _beside(path, suffix).replace(_beside(to, suffix))
 
 
 def _quoted(path: Path) -> str:
     text = str(path).replace("'", "''")
     return f"'{text}'"
-
-
-def _is_disk_full(error: duckdb.Error) -> bool:
-    return "No space left" in str(error)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TypeVar
 
-from duckdb import DuckDBPyConnection
+from duckdb import DuckDBPyConnection, TransactionException
 
 from backend.concurrency.cancellation import until_ended
-from backend.concurrency.side_thread import beside_the_loop
 
 ResultT = TypeVar("ResultT")
+# Two, so that the long transaction of one organization does not stop all others. With each more, transactions
+# have less of the memory that all share.
+_threads = ThreadPoolExecutor(2, thread_name_prefix="columns")
 
 
 @contextmanager
@@ -26,9 +30,27 @@ def transaction(connection: DuckDBPyConnection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
+@asynccontextmanager
+async def long_transaction(connection: DuckDBPyConnection) -> AsyncIterator[None]:
+    """As `transaction`, around several calls of `to_its_end`, between which others use the thread."""
+    await to_its_end(lambda: connection.execute("BEGIN TRANSACTION"))
+    try:
+        yield
+        await to_its_end(lambda: connection.execute("COMMIT"))
+    except BaseException:
+        # An error may have ended it already, and a commit that was cancelled has come to its end.
+        with suppress(TransactionException):
+            await to_its_end(lambda: connection.execute("ROLLBACK"))
+        raise
+
+
 async def to_its_end(work: Callable[[], ResultT]) -> ResultT:
-    """Run `work` in the side thread. Also who is cancelled goes on only when it has ended.
+    """Run `work` in a thread. Also who is cancelled goes on only when it has ended.
 
     So nobody else uses its connection meanwhile, or closes it.
     """
-    return await until_ended(beside_the_loop(work))
+    return await until_ended(_in_thread(work))
+
+
+async def _in_thread(work: Callable[[], ResultT]) -> ResultT:
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)

@@ -1,0 +1,237 @@
+"""The projections that are open: opens and closes files, and mends those that can't be used.
+
+Whatever is done with the file of one organization, the others don't wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+import duckdb
+
+from backend.concurrency.cancellation import until_ended
+from backend.domain.ids import OrgId
+from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.question import NoAnswer
+from backend.storage.columns.projection import Projection
+from backend.storage.columns.tables.errors import is_disk_full, is_out_of_memory
+from backend.storage.columns.tables.store import ColumnFile, ColumnStore
+from backend.storage.driver.mongo import Database
+from backend.system.clock import Clock
+
+# Files that are open at a time: each takes three megabytes and more, which questions then lack.
+_MOST_OPEN_FILES = 8
+# Organizations whose facts are loaded at a time. Each keeps its file open until all is there.
+_MOST_LOADS = 4
+# How long whoever closes a file waits for those who use it.
+_CLOSE_SECONDS = 10.0
+_REPLACE_TRIES = 30
+# An error that comes again within this time was not that of a handle.
+_AGAIN_WITHIN = timedelta(minutes=10)
+# What is of no use is not made anew more often, since that may take long and end as before.
+_ANEW_EVERY = timedelta(hours=1)
+_logger = logging.getLogger(__name__)
+
+
+class OpenProjections:
+    """Opens the file of an organization when somebody needs it, and closes those that nobody uses."""
+
+    def __init__(self, database: Database, store: ColumnStore, troubles: FileTroubles, clock: Clock) -> None:
+        self._database = database
+        self._store = store
+        self._troubles = troubles
+        self._clock = clock
+        self._open: dict[OrgId, Projection] = {}
+        self._locks: defaultdict[OrgId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._loads = asyncio.Semaphore(_MOST_LOADS)
+        self._mended_at: dict[OrgId, datetime] = {}
+        self._made_anew_at: dict[OrgId, datetime] = {}
+
+    async def close(self) -> None:
+        """Close all files, whoever uses them."""
+        while self._open:
+            await self._open.popitem()[1].close()
+
+    @property
+    def is_working(self) -> bool:
+        """Whether anybody uses any of the files, or facts are read into one."""
+        return any(projection.users for projection in self._open.values())
+
+    @asynccontextmanager
+    async def using(self, org_id: OrgId) -> AsyncIterator[Projection]:
+        """The organization's projection, which is open for as long as the block runs.
+
+        Raises NoAnswer where its file can't be opened.
+        """
+        async with self._locks[org_id]:
+            # Who is cancelled would leave a file open that nobody knows of.
+            projection = await until_ended(self._opened(org_id))
+            used = projection.used()
+            used.__enter__()  # before anybody else may close it
+        try:
+            yield projection
+        finally:
+            used.__exit__(None, None, None)
+
+    async def make_room(self, most: int = _MOST_OPEN_FILES) -> None:
+        """Close files that nobody uses, those that were used last at the end, until so many are open."""
+        for org_id in list(self._open):
+            if len(self._open) <= most:
+                return
+            lock = self._locks[org_id]
+            if lock.locked():  # it is opened, closed or mended just now
+                continue
+            async with lock:
+                if (projection := self._open.get(org_id)) and not projection.users:
+                    await until_ended(self._close_now(org_id))
+
+    async def forget(self, org_id: OrgId) -> None:
+        """Delete the organization's file."""
+        async with self._locks[org_id]:
+            await until_ended(self._close_now(org_id))
+            await asyncio.to_thread(self._store.delete, org_id)
+
+    async def mend(
+        self, org_id: OrgId, projection: Projection, error: BaseException, *, is_reading: bool
+    ) -> None:
+        """Close the file after an error, so that it is opened again; make it anew if the error comes again.
+
+        Where the error came as somebody read (`is_reading`), it may be the question's: then the file is made
+        anew only if it can't be read as a whole. Raises NoAnswer where nothing helps now.
+        """
+        async with self._locks[org_id]:
+            if self._open.get(org_id) is projection:  # else somebody else has closed it meanwhile
+                await until_ended(self._mended(org_id, projection, error, is_reading))
+
+    async def _mended(
+        self, org_id: OrgId, projection: Projection, error: BaseException, is_reading: bool
+    ) -> None:
+        await self._close_unused(org_id, projection)
+        now, former = self._clock(), self._mended_at.get(org_id)
+        self._mended_at[org_id] = now
+        if former is None or now - former > _AGAIN_WITHIN:
+            self._note(org_id, error, is_made_anew=False)
+            return
+        if is_reading and await asyncio.to_thread(self._can_be_read, org_id, now):
+            raise NoAnswer(f"The figures can't be read: {error}") from error
+        self._open[org_id] = self._projection(await self._made_anew(org_id, error))
+
+    async def rewrite(self, org_id: OrgId) -> None:
+        """Write the file anew, so that no bytes are left of rows that were deleted.
+
+        Questions go on meanwhile. The copy takes the file's place in a moment in which nobody uses it, and
+        goes on with the feed from where the file was when it was copied. Raises duckdb.Error.
+        """
+        async with self.using(org_id) as projection:
+            copy = await self._copied(projection.file)
+        for _ in range(_REPLACE_TRIES):
+            with suppress(TimeoutError):
+                await projection.until_unused(_CLOSE_SECONDS)
+            async with self._locks[org_id]:
+                if self._open.get(org_id, projection) is not projection:
+                    break  # it was opened again, and perhaps made anew
+                if not projection.users:
+                    await until_ended(self._close_now(org_id))
+                    await asyncio.to_thread(self._store.replace, projection.file, copy)
+                    return
+        await asyncio.to_thread(self._store.discard, copy)
+        _logger.info("%s is written anew later, since it is used", projection.file.path.name)
+
+    async def _copied(self, file: ColumnFile) -> ColumnFile:
+        copying = asyncio.ensure_future(asyncio.to_thread(self._store.copy, file))
+        try:
+            return await asyncio.shield(copying)
+        except asyncio.CancelledError:
+            self._store.stop_copying()
+            await asyncio.wait([copying])
+            raise
+
+    async def _opened(self, org_id: OrgId) -> Projection:
+        projection = self._open.get(org_id)
+        if projection and not projection.file.is_there:
+            await self._close_unused(org_id, projection)
+            projection = None
+        if projection is None:
+            await self.make_room(_MOST_OPEN_FILES - 1)
+            projection = self._projection(await self._attached(org_id))
+        self._open.pop(org_id, None)
+        self._open[org_id] = projection  # the last, as the one that was used last
+        return projection
+
+    async def _close_unused(self, org_id: OrgId, projection: Projection) -> None:
+        """Close the projection once nobody uses it. Raises NoAnswer where that takes long."""
+        try:
+            await projection.until_unused(_CLOSE_SECONDS)
+        except TimeoutError:
+            raise NoAnswer("The file of the figures is to be opened again, and is still used.") from None
+        await self._close_now(org_id)
+
+    async def _close_now(self, org_id: OrgId) -> None:
+        if projection := self._open.pop(org_id, None):
+            await projection.close()
+
+    async def _attached(self, org_id: OrgId) -> ColumnFile:
+        attach = partial(self._store.attach, org_id, self._clock())
+        try:
+            try:
+                return await asyncio.to_thread(attach)
+            except (duckdb.Error, OSError) as error:
+                if is_out_of_memory(error):
+                    raise
+                self._note(org_id, error, is_made_anew=False)
+            return await asyncio.to_thread(attach)
+        except (duckdb.Error, OSError) as error:
+            if is_out_of_memory(error):
+                raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
+            return await self._made_anew(org_id, error)
+
+    async def _made_anew(self, org_id: OrgId, error: BaseException) -> ColumnFile:
+        """A new file in the place of one with this error. Raises NoAnswer where that does not help."""
+        now, former = self._clock(), self._made_anew_at.get(org_id)
+        if not is_disk_full(error) and (former is None or now - former > _ANEW_EVERY):
+            try:
+                file = await asyncio.to_thread(self._store.make_anew, org_id)
+            except (duckdb.Error, OSError) as another:
+                _logger.warning("A new file for the organization %s can't be made: %s", org_id, another)
+            else:
+                self._made_anew_at[org_id] = now
+                self._note(org_id, error, is_made_anew=True)
+                return file
+        raise NoAnswer(f"The file of the organization's figures can't be used: {error}") from error
+
+    def _projection(self, file: ColumnFile) -> Projection:
+        try:
+            return Projection(self._database, file, self._loads, self._loaded)
+        except duckdb.Error as error:
+            file.close()
+            raise NoAnswer(f"The file of the organization's figures can't be used: {error}") from error
+
+    def _loaded(self, org_id: OrgId, why: str | None) -> None:
+        """All facts are there: a former file is of no use any more."""
+        self._store.drop_former(org_id)
+        if why:
+            self._troubles.note(org_id, self._store.name_of(org_id), why, self._clock(), is_made_anew=True)
+
+    def _note(self, org_id: OrgId, error: BaseException, *, is_made_anew: bool) -> None:
+        name, why = self._store.name_of(org_id), str(error).partition("\n")[0]
+        self._troubles.note(org_id, name, why, self._clock(), is_made_anew=is_made_anew)
+
+    def _can_be_read(self, org_id: OrgId, now: datetime) -> bool:
+        """Whether the file, which is not open, can be read as a whole."""
+        try:
+            file = self._store.attach(org_id, now)
+        except (duckdb.Error, OSError):
+            return False
+        try:
+            file.read_all()
+        except duckdb.Error as error:
+            return is_out_of_memory(error)
+        finally:
+            file.close()
+        return True

@@ -1,0 +1,140 @@
+"""Files that can't be used: what is damaged is made anew, what is good is kept, and others are answered."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from backend.domain.ids import OrgId
+from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.question import NoAnswer
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.conftest import OrganizationFactory
+from tests.storage.columns.heavy_feeds import store_blocks
+from tests.storage.columns.hosts import count, host
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DAMAGES = ("a bit", "a page", "half", "the beginning", "all")
+
+
+def damage(path: Path, how: str) -> None:
+    """Damage a file that is not open."""
+    content = bytearray(path.read_bytes())
+    middle = place_of_clicks(path)
+    match how:
+        case "a bit":
+            content[middle] ^= 1
+        case "a page":
+            content[middle : middle + 4096] = bytes(4096)
+        case "half":
+            del content[len(content) // 2 :]
+        case "the beginning":
+            content[:12_288] = bytes(12_288)
+        case "all":
+            content[:] = b"?" * 20_000
+    path.write_bytes(content)
+
+
+def place_of_clicks(path: Path) -> int:
+    """Where the file has some of its clicks, behind its three headers."""
+    with duckdb.connect(str(path), read_only=True) as connection:
+        blocks = "SELECT max(block_id), (SELECT block_size FROM pragma_database_size()) "
+        query = blocks + "FROM pragma_storage_info('clicks') WHERE column_name = 'visitor'"
+        [(block, size)] = connection.execute(query).fetchall()
+    return 3 * 4096 + int(block) * int(size) + 1_000
+
+
+def names_of(folder: Path) -> set[str]:
+    """The names of the files of columns, and of what is beside them."""
+    return {path.name for path in folder.glob("*duckdb*")}
+
+
+@contextmanager
+def limited(what: int, limit: int) -> Iterator[None]:
+    """A block in which this process has less of a resource."""
+    soft, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, (soft, hard))
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+async def test_a_file_that_is_damaged(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path, how: str
+) -> None:
+    """It is made anew wherever it is damaged, nothing is left of it then, and it is told; others answer."""
+    organization, other = await make_organization(), await make_organization()
+    await store_blocks(database, organization.id, 8, 10_000)
+    await store_blocks(database, other.id, 1, 10)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 80_000
+        assert await count(projections, database, other.id) == 10
+    names = {f"{organization.id}.duckdb", f"{other.id}.duckdb"}
+    damage(tmp_path / f"{organization.id}.duckdb", how)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 80_000
+        assert await count(projections, database, other.id) == 10
+    assert names_of(tmp_path) == names
+    [trouble] = FileTroubles(tmp_path).read(utc_now()).values()
+    assert (trouble.org_id, trouble.file, trouble.made_anew) == (
+        organization.id,
+        f"{organization.id}.duckdb",
+        1,
+    )
+
+
+async def test_a_disk_that_is_full(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """While there is no room, the file stays, and another organization's answers; with room, it goes on."""
+    organization, other = await make_organization(), await make_organization()
+    await store_blocks(database, organization.id, 1, 10_000)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 10_000
+        assert await count(projections, database, other.id) == 0
+        path = tmp_path / f"{organization.id}.duckdb"
+        before = path.stat().st_ino
+        await store_blocks(database, organization.id, 30, 10_000)
+        with limited(resource.RLIMIT_FSIZE, path.stat().st_size + 300_000):
+            for _ in range(4):
+                with pytest.raises(NoAnswer, match="File too large"):
+                    await count(projections, database, organization.id)
+                assert await count(projections, database, other.id) == 0
+        assert await count(projections, database, organization.id) == 310_000
+        assert path.stat().st_ino == before
+
+
+@pytest.mark.parametrize("why", ["too many files", "a handle of this process"])
+def test_a_file_that_can_not_be_opened_now(tmp_path: Path, why: str) -> None:
+    """What is not the file's fault does not cost it, also where it is to be made anew."""
+    org_id, store = OrgId("one"), ColumnStore(tmp_path, EngineBounds())
+    file = store.attach(org_id, NOW)
+    with file.connection() as connection:
+        connection.execute("UPDATE state SET place = 17")
+    if why == "too many files":
+        file.close()
+        with Path("/dev/null").open() as last, limited(resource.RLIMIT_NOFILE, last.fileno() + 1):
+            with pytest.raises(duckdb.Error, match="Too many open files"):
+                store.attach(org_id, NOW)
+            with pytest.raises((duckdb.Error, OSError), match="Too many open files"):
+                store.make_anew(org_id)
+    else:
+        with pytest.raises(duckdb.Error, match="already"):
+            store.attach(org_id, NOW)
+        with pytest.raises(duckdb.Error, match="already"):
+            store.make_anew(org_id)
+        file.close()
+    with store.attach(org_id, NOW).connection() as connection:
+        assert connection.execute("SELECT place FROM state").fetchall() == [(17,)]
+    store.close()
+    assert not list(tmp_path.glob("*.former*"))

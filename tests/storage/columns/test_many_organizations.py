@@ -1,0 +1,223 @@
+"""Many organizations on a host: what is done for one neither stops the others nor is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duckdb import DuckDBPyConnection
+
+from backend.domain.ids import OrgId
+from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.question import FactsNotReady
+from backend.storage.columns import open_projections, projection
+from backend.storage.columns.loading import load
+from backend.storage.columns.projections import Projections
+from backend.storage.columns.rows import clicks as click_rows
+from backend.storage.columns.tables.store import ColumnFile, ColumnStore
+from backend.storage.driver.mongo import Database
+from backend.system.clock import utc_now
+from tests.conftest import OrganizationFactory
+from tests.polling import until
+from tests.storage.columns.heavy_feeds import store_blocks
+from tests.storage.columns.hosts import CountClicks, count, host
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+async def is_ready(projections: Projections, org_id: OrgId) -> bool:
+    """Whether the organization's figures are told."""
+    with contextlib.suppress(FactsNotReady):
+        await projections.ask(org_id, [CountClicks()])
+        return True
+    return False
+
+
+async def test_loads_go_on_when_nobody_waits(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of several organizations is loaded once, although fewer files are open when others are asked."""
+    monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.1)
+    monkeypatch.setattr(open_projections, "_MOST_OPEN_FILES", 2)
+    begun: list[OrgId] = []
+    go_on = asyncio.Event()
+
+    async def load_slowly(
+        database: Database, org_id: OrgId, connection: DuckDBPyConnection, *others: Any, **named: Any
+    ) -> list[str]:
+        begun.append(org_id)
+        await go_on.wait()
+        return await load(database, org_id, connection, *others, **named)
+
+    monkeypatch.setattr(projection, "load", load_slowly)
+    org_ids = [(await make_organization()).id for _ in range(4)]
+    for org_id in org_ids:
+        await store_blocks(database, org_id, 1, 100)
+    async with host(database, tmp_path) as projections:
+        for org_id in org_ids * 3:
+            assert not await is_ready(projections, org_id)
+        go_on.set()
+        for org_id in org_ids:
+            assert await count(projections, database, org_id) == 100
+    assert sorted(begun) == sorted(org_ids)
+
+
+async def test_a_load_keeps_what_it_has(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process that ends in the middle of a load leaves its rows to the next one, which goes on there."""
+    monkeypatch.setattr(click_rows, "CLICKS_PER_TRANSACTION", 100)
+    monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.0)
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 30, 100)
+    some, loaded = asyncio.Event(), 0
+    note = projection.Projection._note
+
+    def stop_in_the_middle(self: projection.Projection, clicks: int) -> None:
+        note(self, clicks)
+        if clicks == 1_000:
+            some.set()
+
+    monkeypatch.setattr(projection.Projection, "_note", stop_in_the_middle)
+    async with host(database, tmp_path) as projections:
+        assert not await is_ready(projections, organization.id)
+        await some.wait()
+    monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 3.0)
+    staged = click_rows.StagedClicks._unpack
+
+    def count_unpacked(self: click_rows.StagedClicks) -> None:
+        nonlocal loaded
+        loaded += sum(block.clicks for block in self._blocks)
+        staged(self)
+
+    monkeypatch.setattr(click_rows.StagedClicks, "_unpack", count_unpacked)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 3_000
+    assert 0 < loaded < 2_500
+
+
+async def test_a_file_is_written_anew_beside_questions(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While a file is written anew, it and others answer questions, and what comes then stays."""
+    organization, other = await make_organization(), await make_organization()
+    go_on, is_copying = threading.Event(), threading.Event()
+    fill = ColumnFile.fill_from
+
+    def fill_slowly(self: ColumnFile, file: ColumnFile, connection: DuckDBPyConnection) -> None:
+        fill(self, file, connection)
+        is_copying.set()
+        go_on.wait()
+
+    monkeypatch.setattr(ColumnFile, "fill_from", fill_slowly)
+    monkeypatch.setattr(projection, "is_to_be_rewritten", lambda connection, now: True)
+    await store_blocks(database, organization.id, 1, 10)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 10
+        path = tmp_path / f"{organization.id}.duckdb"
+        before = path.stat().st_ino
+        keeping_up = asyncio.create_task(projections.keep_up())
+        try:
+            await until(is_copying.is_set, "nothing is written anew")
+            await store_blocks(database, organization.id, 1, 20)
+            assert await count(projections, database, organization.id) == 30
+            assert await count(projections, database, other.id) == 0
+        finally:
+            go_on.set()
+        await keeping_up
+        assert path.stat().st_ino != before
+        assert await count(projections, database, organization.id) == 30
+
+
+async def test_room_is_made_only_by_files_that_nobody_uses(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two who make room at once close what is unused, and nothing that somebody began to use meanwhile."""
+    organizations = [await make_organization() for _ in range(3)]
+    async with host(database, tmp_path) as projections:
+        for organization in organizations:
+            await store_blocks(database, organization.id, 1, 10)
+            assert await count(projections, database, organization.id) == 10
+        close = ColumnFile.close
+        monkeypatch.setattr(ColumnFile, "close", lambda self: (threading.Event().wait(0.05), close(self)))
+        open_ones = projections._open
+        asked = [count(projections, database, organization.id) for organization in organizations * 5]
+        answers = await asyncio.gather(open_ones.make_room(0), open_ones.make_room(0), *asked)
+        assert answers[2:] == [10] * 15
+
+
+async def test_who_leaves_while_a_file_is_opened(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next who asks uses what was opened: no file is open that nobody knows of, nor is one made anew."""
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 1, 10)
+    go_on, is_opening = threading.Event(), threading.Event()
+    attach = ColumnStore.attach
+
+    def attach_slowly(self: ColumnStore, org_id: OrgId, now: datetime) -> ColumnFile:
+        file = attach(self, org_id, now)
+        is_opening.set()
+        go_on.wait()
+        return file
+
+    monkeypatch.setattr(ColumnStore, "attach", attach_slowly)
+    async with host(database, tmp_path) as projections:
+        asked = asyncio.create_task(projections.ask(organization.id, [CountClicks()]))
+        await until(is_opening.is_set, "nothing is opened")
+        asked.cancel()
+        asyncio.get_running_loop().call_later(0.1, go_on.set)
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        assert await count(projections, database, organization.id) == 10
+    assert FileTroubles(tmp_path).read(utc_now()) == {}
+
+
+async def test_an_error_of_one_file_keeps_no_other_from_being_kept_up(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The files of the others are brought up to date, and what is said in the log names the organization."""
+    organizations = [await make_organization() for _ in range(2)]
+    first, second = sorted(organization.id for organization in organizations)
+    async with host(database, tmp_path) as projections:
+        for org_id in (first, second):
+            await store_blocks(database, org_id, 1, 10)
+            assert await count(projections, database, org_id) == 10
+        await store_blocks(database, second, 1, 10)
+        attach = ColumnStore.attach
+
+        def fail(self: ColumnStore, org_id: OrgId, now: datetime = NOW) -> ColumnFile:
+            if org_id == first:
+                raise OSError("a test's")
+            return attach(self, org_id, now)
+
+        monkeypatch.setattr(ColumnStore, "attach", fail)
+        monkeypatch.setattr(ColumnStore, "make_anew", fail)
+        await projections._open.make_room(0)
+        await projections.keep_up()
+        async with projections._open.using(second) as kept_up:
+            rows = kept_up.file.connection().execute("SELECT count(*) FROM clicks").fetchall()
+    assert rows == [(20,)]
