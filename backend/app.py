@@ -55,6 +55,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.driver.pulse import Pulse
 from backend.storage.ledger.statement_signing import statement_signing
 from backend.storage.lifecycle.organization_deletion import finishing_deletions
+from backend.storage.lifecycle.privacy.privacy import finishing_erasures
 from backend.storage.outbox.aging import feed_aging
 from backend.storage.outbox.sequencer import Sequencer
 from backend.system.clock import Clock, utc_now
@@ -191,6 +192,7 @@ class Service:
         tell_of_archive = partial(archive_mail, self.settings.base_url) if make_mail else None
         return (
             finishing_deletions(database, clock),
+            finishing_erasures(database),
             DestinationWatch(database, resources.pages, clock, hours),
             Sequencer(database),
             feed_aging(database, clock),

@@ -6,8 +6,8 @@ from typing import Any
 
 from backend.domain.accounts.organizations import Organization
 from backend.domain.visitors.batches import Envelope
+from backend.domain.visitors.persons import Subject
 from backend.sdk_api.service import SdkService
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 
 _NOT_SWITCHED_ON = "erase: the organization has not switched it on; see `waylink privacy withdrawal`"

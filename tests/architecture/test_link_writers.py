@@ -32,7 +32,8 @@ OTHERS = {
     "apps/counters.py": "counters",
     "audit/recording.py": "what is declared as audited, as links are not",
     "visitors/dated_writes.py": "what visitors did",
-    "lifecycle/privacy/privacy.py": "what names a visitor, as no link does",
+    "lifecycle/privacy/personal_changes.py": "what names a visitor, as no link does",
+    "lifecycle/privacy/personal_records.py": "leads, sales and events",
     "lifecycle/retention.py": "what expires",
     "schema/own_documents.py": "what an organization made by an id, such as funnels",
 }

@@ -33,6 +33,7 @@ from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.reports import parse_report
 from backend.domain.links.tags import Tag
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
+from backend.domain.visitors.persons import Subject
 from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
@@ -53,7 +54,6 @@ from backend.storage.costs.costs import tell_costs
 from backend.storage.driver.mongo import Database
 from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.ledger.statement_signing import sign_days
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.links.destinations.broken import BrokenDestination, keep_results
 from backend.storage.links.links import find_link, list_links

@@ -9,10 +9,10 @@ import httpx
 from backend.archives.export import export_organization
 from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import CustomerId
+from backend.domain.visitors.persons import Subject
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.reading import read_feed
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.outbox import entries
 from tests.api.told_sales import SALE, tell

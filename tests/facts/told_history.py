@@ -9,9 +9,9 @@ import httpx
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import CustomerId, InstallId, LinkId
+from backend.domain.visitors.persons import Subject
 from backend.storage.apps.installs import record_install
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.api.link_calls import CONTRACT_FIELDS
 from tests.api.told_sales import tell

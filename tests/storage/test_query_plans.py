@@ -49,7 +49,7 @@ from backend.storage.mail import mails
 from backend.storage.outbox import entries
 from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
-from backend.storage.visitors import contacts, counted_once, devices, events, identities
+from backend.storage.visitors import contacts, counted_once, devices, erasures, events, identities
 from backend.storage.webhooks import endpoints
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -294,10 +294,16 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "the contacts of customers": (contacts.NAME, {"customer_id": {"$in": ["c", "d"]}} | ORG, {}),
     "the contacts of a device": (contacts.NAME, {"device_id": "d"} | ORG, {}),
-    "the contacts with an address": (contacts.NAME, {"emails_sha256": {"$in": ["e"]}} | ORG, {}),
+    "the contacts with an address": (contacts.NAME, {"emails_sha256": "e"} | ORG, {}),
+    "the contacts with addresses of servers": (
+        contacts.NAME,
+        {contacts.EMAILS_BY_SERVERS: {"$in": ["e"]}, "customer_id": {"$nin": ["c"]}} | ORG,
+        {},
+    ),
+    "the erasures with which nobody goes on": (erasures.NAME, {"worked_at": {"$lt": NOW}}, {}),
     "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),
     "leads by ids of events": (leads.NAME, ORG | {"event_id": ONE_OF}, {}),
-    "the leads with an address": (leads.NAME, {"email_sha256": "e"} | ORG, {}),
+    **{f"the leads with {field}": (leads.NAME, {field: {"$in": ["e"]}} | ORG, {}) for field in leads.EMAILS},
     **{
         f"the {name} of which {field} was told": (name, {f"tellings.{field}": {"$in": ["a"]}} | ORG, {})
         for name in (conversions.NAME, leads.NAME)

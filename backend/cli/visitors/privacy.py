@@ -16,11 +16,11 @@ from backend.domain.accounts.organizations import FEWEST_AUDIT_DAYS, FEWEST_CLIC
 from backend.domain.fields.install_ids import install_id_of
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.visitors.call_texts import as_stored
+from backend.domain.visitors.persons import Subject
 from backend.storage.accounts import organizations
 from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import personal_collections
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.plain import plain
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention

@@ -13,8 +13,8 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.search.customer import customer_id_in, customer_page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import CustomerId
+from backend.domain.visitors.persons import Subject
 from backend.storage.driver.deadlines import new_deadline
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.plain import plain
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.web.current import resources

@@ -60,13 +60,18 @@ class StoredState:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """What a call told of a customer, on a device if one is named: in `details` the name and hashes."""
+    """What a call told of a customer, on a device if one is named: in `details` the name and hashes.
+
+    `is_server` says whether a server told both the customer and the details. Browsers can name anyone, so an
+    erasure follows an address from one customer to another only where a server told it.
+    """
 
     org_id: OrgId
     device_id: DeviceId | None
     customer_id: CustomerId
     at: datetime
     details: dict[str, str]
+    is_server: bool
 
 
 @dataclass(slots=True)

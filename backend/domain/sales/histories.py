@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from backend.domain.ids import CustomerId, DeviceId, LinkId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
-from backend.domain.visitors.attribution import Device, Touch
+from backend.domain.visitors.attribution import Device, Times, Touch
 from backend.domain.visitors.tellings import Telling, VisitT, combine
 
 # A customer with more devices is no person, but a name such as "guest". Of such a customer's devices, only
@@ -169,6 +169,13 @@ class History(Generic[SourceT]):
         if not owners:
             return None
         return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
+
+    def times_of(self, customer_ids: AbstractSet[CustomerId]) -> Times:
+        """The periods in which the device belonged to one of these customers."""
+        changes = list(dict.fromkeys(at for at, _ in self.owners))
+        whose = [self.owners[0][1] if self.owners else None, *map(self.owner_at, changes)]
+        periods = zip([None, *changes], [*changes, None], whose, strict=True)
+        return [(begin, end) for begin, end, owner in periods if owner in customer_ids]
 
     def visits_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
         """The visits of the device while it belonged to this customer."""

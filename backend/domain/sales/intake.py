@@ -244,8 +244,9 @@ class _Intake:
         """
         at, _, device_id, customer_id = record.combined
         if customer_id and device_id is None:
-            details = _details_told(record, None, customer_id)
-            self.decisions.contacts.append(Contact(record.org_id, None, customer_id, at, details))
+            for details, is_server in _told_of(record, None, customer_id):
+                contact = Contact(record.org_id, None, customer_id, at, details, is_server)
+                self.decisions.contacts.append(contact)
         identities = record.identities
         said_before = before.identities if before else []
         for own_id in dict.fromkeys(identity.device_id for identity in (*said_before, *identities)):
@@ -256,8 +257,8 @@ class _Intake:
             self._note(identified)
             for identity in identified.standing:
                 if identity.sale == record.call_id:
-                    details = _details_told(record, own_id, identity.customer_id)
-                    self._note_contact(device, identity.customer_id, identity.at, details)
+                    for details, is_server in _told_of(record, own_id, identity.customer_id):
+                        self._note_contact(device, identity.customer_id, identity.at, details, is_server)
 
     def _identify(
         self, device: Device | None, batch: Batch, call: Call, customer_id: CustomerId, at: datetime
@@ -268,10 +269,12 @@ class _Intake:
             device_id = device.id if device else None
             self.decisions.tell(batch.org_id, identify_fact(device_id, customer_id, at))
         if device is None:
-            self.decisions.contacts.append(Contact(batch.org_id, None, customer_id, at, details))
+            contact = Contact(batch.org_id, None, customer_id, at, details, is_server=_is_server(batch))
+            self.decisions.contacts.append(contact)
             return
         self._note(device.identified(customer_id, at, batch.received_at))
-        self._note_contact(device, customer_id, at, details, is_told=call.kind is Kind.IDENTIFY)
+        is_told = call.kind is Kind.IDENTIFY
+        self._note_contact(device, customer_id, at, details, _is_server(batch), is_told=is_told)
 
     def _note_contact(
         self,
@@ -279,15 +282,20 @@ class _Intake:
         customer_id: CustomerId,
         at: datetime,
         details: dict[str, str],
+        is_server: bool,
         *,
         is_told: bool = False,
     ) -> None:
-        """Note a customer of a device, unless the device had this identity before and nothing else is new."""
+        """Note a customer of a device, unless a browser tells again what is known.
+
+        That a server tells it too is something new.
+        """
         is_known = any(
             identity.customer_id == customer_id and identity.at <= at for identity in device.standing
         )
-        if is_told or details or not is_known:
-            self.decisions.contacts.append(Contact(device.org_id, device.id, customer_id, at, details))
+        if is_told or details or is_server or not is_known:
+            contact = Contact(device.org_id, device.id, customer_id, at, details, is_server)
+            self.decisions.contacts.append(contact)
 
     def _device(self, timed: _Timed, at: datetime) -> Device | None:
         """The call's device, with everything that earlier calls changed, seen at this time."""
@@ -326,16 +334,20 @@ class _Intake:
             touched = self._touched(browser, visit)
             self._note(touched.identified(customer_id, at, batch.received_at) if customer_id else touched)
             if customer_id:
-                self._note_contact(browser, customer_id, at, {})
+                self._note_contact(browser, customer_id, at, {}, is_server=True)
 
     def _touched(self, device: Device, touch: Touch) -> Device:
         self.touches.setdefault((device.org_id, device.id), []).append(touch)
         return device.touched(touch)
 
 
+def _is_server(batch: Batch) -> bool:
+    return batch.sent_at is None
+
+
 def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]:
     """The telling that a call is."""
-    call, is_server = arrived.call, batch.sent_at is None
+    call, is_server = arrived.call, _is_server(batch)
     received_at = whole_milliseconds(batch.received_at)
     return Telling(
         received_at,
@@ -349,14 +361,20 @@ def _telling(batch: Batch, arrived: ArrivedCall, at: datetime) -> Telling[Touch]
     )
 
 
-def _details_told(record: Record, device_id: DeviceId | None, customer_id: CustomerId) -> dict[str, str]:
-    """What a record says of its customer: what servers told, and what the device told with this customer."""
-    tellings = [
-        telling
-        for telling in record.tellings
-        if telling.is_server or (telling.device_id, telling.customer_id) == (device_id, customer_id)
-    ]
-    return _customer_details(record.kind, fields_of(tellings)) if tellings else {}
+def _told_of(
+    record: Record, device_id: DeviceId | None, customer_id: CustomerId
+) -> Iterator[tuple[dict[str, str], bool]]:
+    """What was told of a record's customer by servers, and by a device: each with whether servers did.
+
+    Browsers can name anybody: what one of them tells joins no customer with what servers told.
+    """
+    naming = [telling for telling in record.tellings if telling.customer_id == customer_id]
+    if any(telling.is_server for telling in naming):
+        of_servers = [telling for telling in record.tellings if telling.is_server]
+        yield _customer_details(record.kind, fields_of(of_servers)), True
+    by_device = [telling for telling in naming if not telling.is_server and telling.device_id == device_id]
+    if by_device:
+        yield _customer_details(record.kind, fields_of(by_device)), False
 
 
 def _customer_details(kind: Kind, fields: Mapping[str, Any]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -211,37 +211,18 @@ class Device:
         ]
         return replace(self, customers=tuple(customers))
 
-    def without_customers(self, customers: Collection[CustomerId]) -> Device:
-        """A copy of the device that does not name these customers any more."""
-        kept = tuple(identity for identity in self.customers if identity.customer_id not in customers)
-        return replace(self, customers=kept)
-
-    def customer_at(self, at: datetime) -> CustomerId | None:
-        """The customer that the device was last identified as at or before `at`; None if there is none."""
-        return next((identity.customer_id for identity in reversed(self.standing) if identity.at <= at), None)
-
     @property
     def standing(self) -> tuple[Identification, ...]:
         """The identities that hold: those that were neither taken back nor replaced."""
         return tuple(identity for identity in self.customers if identity.holds)
 
-    def times_of(self, customers: Collection[CustomerId], *, beginning: bool) -> Times:
-        """The periods in which the device belonged to one of these customers.
-
-        With `beginning`, also the period before the device was first identified.
-        """
-        starts = [None, *(identity.at for identity in self.standing)]
-        are_theirs = [beginning, *(identity.customer_id in customers for identity in self.standing)]
-        ends = [*starts[1:], None]
-        return [(start, end) for start, end, theirs in zip(starts, ends, are_theirs, strict=True) if theirs]
-
     def during(self, times: Times) -> Device:
-        """A copy of the device with only what it did in these periods."""
-        return self._that_did(lambda at: _is_in(at, times))
+        """A copy of the device with only what it did in these periods. All of its identities stay."""
+        return self._that_did(lambda at: is_in(at, times))
 
     def outside(self, times: Times) -> Device:
-        """A copy of the device without what it did in these periods."""
-        return self._that_did(lambda at: not _is_in(at, times))
+        """A copy of the device without what it did in these periods. All of its identities stay."""
+        return self._that_did(lambda at: not is_in(at, times))
 
     def _that_did(self, is_kept: Callable[[datetime], bool]) -> Device:
         touches = tuple(touch for touch in self.touches if is_kept(touch.at))
@@ -251,7 +232,6 @@ class Device:
             first_touch=first or next(iter(touches), None),
             touches=touches,
             click_ids=tuple(click_id for click_id in self.click_ids if is_kept(click_id.at)),
-            customers=tuple(identity for identity in self.customers if is_kept(identity.at)),
             direct_visits=tuple(visit for visit in self.direct_visits if is_kept(visit.at)),
         )
 
@@ -263,7 +243,8 @@ class Device:
         return tuple(click_ids[-CLICK_IDS_KEPT:])
 
 
-def _is_in(at: datetime, times: Times) -> bool:
+def is_in(at: datetime, times: Times) -> bool:
+    """Whether a time is in one of these periods."""
     return any((begin is None or begin <= at) and (end is None or at < end) for begin, end in times)
 
 

@@ -58,7 +58,7 @@ from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
 from backend.storage.schema.ownership import ByLink, NotOwned, Owned
-from backend.storage.visitors import calls, contacts, counted_once, devices, events, rejections
+from backend.storage.visitors import calls, contacts, counted_once, devices, erasures, events, rejections
 from backend.storage.webhooks import deliveries as webhook_deliveries
 from backend.storage.webhooks import endpoints as webhooks
 
@@ -144,6 +144,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     link_orders.COLLECTION,
     deleted_organizations.COLLECTION,
     announced_deletions.COLLECTION,
+    erasures.COLLECTION,
     broken_destinations.COLLECTION,
     link_reports.COLLECTION,
     orphans.COLLECTION,
@@ -184,10 +185,9 @@ def archived_collections() -> dict[str, ArchivedCollection]:
 
 
 def personal_collections() -> list[tuple[Collection, Personal]]:
-    """The collections with personal data, in the order in which they are erased."""
+    """The collections with personal data."""
     pairs = [(collection, collection.personal) for collection in COLLECTIONS]
-    personal = [(collection, fields) for collection, fields in pairs if isinstance(fields, Personal)]
-    return sorted(personal, key=lambda pair: pair[1].erased_after)
+    return [(collection, fields) for collection, fields in pairs if isinstance(fields, Personal)]
 
 
 def aging_collections() -> list[tuple[Collection, AgesFrom]]:

@@ -223,10 +223,7 @@ def _record_changes(
     completed = [change for change in decisions.completed.items() if change[0][0] is kind]
     credited = [change for change in decisions.credited.items() if change[0][0] is kind]
     return [
-        *(
-            records.completion(stored_records[key], record, days.get(record.org_id))
-            for key, record in completed
-        ),
+        *(records.change(stored_records[key], record, days.get(record.org_id)) for key, record in completed),
         *(records.credit_update(key[1:], credit) for key, credit in credited),
     ]
 

@@ -27,9 +27,7 @@ COLLECTION = Collection(
         ),
     ],
     owned_by=ByIdPrefix(),
-    personal=Personal(
-        customer="customer_id", device="device_id", touches=records.TOUCHES, tellings=records.TELLINGS
-    ),
+    personal=Personal(customer="customer_id", device="device_id", tellings=records.TELLINGS),
     retention=records.RETENTION,
     archived=Stage.HISTORY,
     # The index may go first: counted_once carries the same rule.

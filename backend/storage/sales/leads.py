@@ -10,12 +10,15 @@ from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import records
 
 NAME = "leads"
+# The fields with hashed addresses: of the lead, and of tellings of it.
+EMAILS = ("email_sha256", f"{records.TELLINGS}.{records.FIELDS}.email_sha256")
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         *records.INDEXES,
         *records.TELLING_INDEXES,
-        IndexModel([("org_id", 1), ("email_sha256", 1)]),
+        IndexModel([("org_id", 1), (EMAILS[0], 1)]),
+        IndexModel([("org_id", 1), (EMAILS[1], 1)], partialFilterExpression={EMAILS[1]: {"$gt": ""}}),
         IndexModel(
             [("org_id", 1), ("event_id", 1)], partialFilterExpression={"event_id": {"$type": "string"}}
         ),
@@ -25,9 +28,7 @@ COLLECTION = Collection(
         customer="customer_id",
         device="device_id",
         email_sha256="email_sha256",
-        touches=records.TOUCHES,
         tellings=records.TELLINGS,
-        erased_after=1,
     ),
     retention=records.RETENTION,
     archived=Stage.HISTORY,

@@ -42,14 +42,10 @@ class Personal:
     device: str | None = None
     email_sha256: str | None = None
     install: str | None = None
-    # Fields with copies of touches. These may be from visits of another user of the device.
-    touches: tuple[str, ...] = ()
     # A field with a list of tellings, which may name other persons than the document's owner.
     tellings: str | None = None
     # The fields of tellings that name a person. An erasure only empties them.
     tell_of: tuple[str, ...] = ("customer_id", "device_id")
-    # Documents that show what belongs to a person are erased last, so that an erasure can be repeated.
-    erased_after: int = 0
 
     @property
     def has_owners(self) -> bool:

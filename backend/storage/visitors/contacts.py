@@ -7,10 +7,12 @@ device that was never the customer's.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import timedelta
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
+from backend.domain.ids import CustomerId, OrgId
 from backend.domain.sales.decisions import Contact
 from backend.domain.visitors.attribution import Device
 from backend.storage.driver.mongo import Document
@@ -19,6 +21,10 @@ from backend.storage.schema.collection import BY_ID, AgesFrom, Collection, Perso
 from backend.storage.schema.ownership import ByIdPrefix
 
 NAME = "contacts"
+# The addresses that a server told of the customer, besides `emails_sha256`, which has those of browsers too.
+EMAILS_BY_SERVERS = "emails_by_servers"
+# Who told of the customer: values of the field `told_by`.
+BROWSER, SERVER = "browser", "server"
 # How far `last_at` of a contact may be behind the time when its device was seen last. The contact is kept
 # longer by as much, so that a person is found by an address as long as there is anything to erase.
 _BEHIND = timedelta(days=1)
@@ -29,11 +35,13 @@ COLLECTION = Collection(
         IndexModel([("org_id", 1), ("customer_id", 1)]),
         IndexModel([("org_id", 1), ("device_id", 1)]),
         IndexModel([("org_id", 1), ("emails_sha256", 1)]),
+        IndexModel(
+            [("org_id", 1), (EMAILS_BY_SERVERS, 1)],
+            partialFilterExpression={EMAILS_BY_SERVERS: {"$gt": ""}},
+        ),
     ],
     owned_by=ByIdPrefix(),
-    personal=Personal(
-        customer="customer_id", device="device_id", email_sha256="emails_sha256", erased_after=2
-    ),
+    personal=Personal(customer="customer_id", device="device_id", email_sha256="emails_sha256"),
     retention=RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,
@@ -58,7 +66,9 @@ def update(contact: Contact, days: int | None) -> UpdateOne:
         # `$literal`, since text from a visitor may look like a field of the document.
         **{name: {"$literal": value} for name, value in values.items()},
         "last_at": {"$max": ["$last_at", contact.at]},
-        **({"emails_sha256": _with_email(email)} if email else {}),
+        "told_by": {"$setUnion": [{"$ifNull": ["$told_by", []]}, [SERVER if contact.is_server else BROWSER]]},
+        **({"emails_sha256": _with_email("emails_sha256", email)} if email else {}),
+        **({EMAILS_BY_SERVERS: _with_email(EMAILS_BY_SERVERS, email)} if email and contact.is_server else {}),
     }
     return UpdateOne({"_id": own_id(contact)}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
 
@@ -80,6 +90,17 @@ def renewal(device: Device, days: int | None) -> UpdateMany:
     return UpdateMany(contacts_of, [{"$set": {"last_at": device.last_seen_at}}, *RETENTION.update(days)])
 
 
-def _with_email(email: str) -> Document:
-    others = {"$filter": {"input": {"$ifNull": ["$emails_sha256", []]}, "cond": {"$ne": ["$$this", email]}}}
+def naming_emails(org_id: OrgId, emails: Iterable[str], but_of: Iterable[CustomerId]) -> Document:
+    """The query for contacts with these hashed addresses, but for those of some customers."""
+    of_others = {"org_id": org_id, "customer_id": {"$nin": sorted(but_of)}}
+    return of_others | {"emails_sha256": {"$in": sorted(emails)}}
+
+
+def without_emails(emails: Iterable[str]) -> Document:
+    """The change that removes these hashed addresses from contacts."""
+    return {"$pull": {"emails_sha256": {"$in": sorted(emails)}}}
+
+
+def _with_email(field: str, email: str) -> Document:
+    others = {"$filter": {"input": {"$ifNull": [f"${field}", []]}, "cond": {"$ne": ["$$this", email]}}}
     return {"$slice": [{"$concatArrays": [others, [email]]}, -_EMAILS_KEPT]}

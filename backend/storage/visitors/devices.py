@@ -64,9 +64,17 @@ async def find_device(
     database: Database, org_id: OrgId, device_id: DeviceId, session: ClientSession | None = None
 ) -> Device | None:
     """The organization's device with this id; None if it is not stored."""
-    key = org_id, device_id
+    return (await find_by_ids(database, org_id, [device_id], session)).get(device_id)
+
+
+async def find_by_ids(
+    database: Database, org_id: OrgId, device_ids: Iterable[DeviceId], session: ClientSession | None = None
+) -> dict[DeviceId, Device]:
+    """Those of these devices of the organization that are stored, by id."""
+    keys = [(org_id, device_id) for device_id in device_ids]
     within = session.delegate if session else None
-    return (await in_thread(database, lambda blocking: find_devices(blocking, within, [key]))).get(key)
+    found = await in_thread(database, lambda blocking: find_devices(blocking, within, keys))
+    return {device.id: device for device in found.values()}
 
 
 async def set_history(database: Database, session: ClientSession, device: Device) -> None:

@@ -12,7 +12,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=records.INDEXES,
     owned_by=ByIdPrefix(),
-    personal=Personal(customer="customer_id", device="device_id", touches=records.TOUCHES),
+    personal=Personal(customer="customer_id", device="device_id"),
     retention=records.RETENTION,
     archived=Stage.HISTORY,
     shard_key=BY_ID,

@@ -87,11 +87,12 @@ def record_id(record: Record) -> str:
     return document_id((record.org_id, record.call_id))
 
 
-def completion(before: Record, after: Record, days: int | None) -> UpdateOne:
-    """The write that adds the values of a further telling to a stored record."""
-    stored = document(before, days)
-    added = {name: value for name, value in document(after, days).items() if stored.get(name) != value}
-    return UpdateOne({"_id": record_id(after)}, {"$set": added})
+def change(before: Record, after: Record, days: int | None) -> UpdateOne:
+    """The write that makes another record of a stored one: which has another telling, or forgets somebody."""
+    stored, wanted = document(before, days), document(after, days)
+    changed = {name: value for name, value in wanted.items() if name not in stored or stored[name] != value}
+    gone = dict.fromkeys(stored.keys() - wanted.keys(), "")
+    return UpdateOne({"_id": record_id(after)}, {"$set": changed} | ({"$unset": gone} if gone else {}))
 
 
 def having(org_id: OrgId, field: str, ids: Collection[str]) -> Document:

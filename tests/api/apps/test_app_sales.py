@@ -10,9 +10,9 @@ import pytest
 
 from backend.domain.fields.install_ids import install_id_of
 from backend.domain.ids import CustomerId, DeviceId
+from backend.domain.visitors.persons import Subject
 from backend.storage.accounts.organizations import set_erases_on_withdrawal
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from tests.api.apps.test_counted_opens import App
 from tests.api.link_calls import create, info

@@ -12,12 +12,12 @@ import httpx
 import pytest
 
 from backend.domain.ids import InstallId
+from backend.domain.visitors.persons import Subject
 from backend.domain.web.client import ClientKind, Platform
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.apps import clipboard_texts, deferred_links
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from tests.api.apps.phones import AGENTS, APPS, LinkMaker, Phone, PhoneFactory, ServiceFactory, copied_on
 from tests.api.apps.test_deferred_links import OTHER_APPS

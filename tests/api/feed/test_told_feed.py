@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from backend.domain.feed.events import Event
 from backend.domain.ids import CustomerId, DeviceId
+from backend.domain.visitors.persons import Subject
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.storage.sales.customers import customers_of
 from tests.api.apps.test_open import OPEN
-from tests.api.told_sales import API, tell
+from tests.api.told_sales import API, stored, tell
 from tests.examples import examples
 from tests.facts.feeds import read_all
 from tests.facts.organizations import TestOrganization, create_test_organization
@@ -107,12 +108,33 @@ class Telling:
                 if answer.status_code == 204:
                     self._expect(person, ("identify", person.customer_id, "True"))
             case "erase":
-                await erase_subject(
-                    self.database, self.organization.id, Subject(customer_id=person.customer_id)
-                )
-                self.expected = [event for event in self.expected if event[0] is not person]
-                self._expect(None, ("erased", person.customer_id))
-                person.last = []
+                await self._erase(person)
+
+    async def _erase(self, person: Person) -> None:
+        """All that is the person's goes. What a device did that is nobody's stays, without a name."""
+        records = [
+            document
+            for name in ("leads", "conversions", "events")
+            for document in await stored(self.database, self.organization, name)
+        ]
+        owners = await customers_of(self.database, self.organization.id, records)
+        of_others = {
+            document.get("transaction_id") or document["_id"].partition("/")[2]
+            for document, owner in zip(records, owners, strict=True)
+            if owner != person.customer_id
+        }
+        of_others |= {key[1] for _, key in self.expected if key[0] == "refund" and key[2] in of_others}
+        subject = Subject(customer_id=person.customer_id)
+        erased = await erase_subject(self.database, self.organization.id, subject)
+        self.expected = [
+            (whose, key)
+            for whose, key in self.expected
+            if whose is not person or (key[0] != "identify" and key[1] in of_others)
+        ]
+        if any(erased.values()):
+            self._expect(None, ("erased", person.customer_id))
+        person.last = []
+        person.sold_by.clear()
 
     async def _send(self, person: Person, told: dict[str, Any], key: Key) -> None:
         [result] = await person.visitor.results(told)
@@ -122,10 +144,10 @@ class Telling:
 
     async def _sold(self, person: Person, teller: str, *, is_new: bool) -> None:
         """Either teller adds to what the other told: the browser its device, the server the product."""
-        stored = await self.database["conversions"].count_documents(
+        is_stored = await self.database["conversions"].count_documents(
             {"org_id": self.organization.id, "transaction_id": person.sale["transaction_id"]}
         )
-        if is_new or (stored and teller not in person.sold_by):
+        if is_new or (is_stored and teller not in person.sold_by):
             key = ("conversion", person.sale["transaction_id"], str(not is_new))
             self._expect(person, key)
         person.sold_by.add(teller)
@@ -141,7 +163,7 @@ class Telling:
             f"{API}/conversions/refund", json={"items": [refund, refund]}, headers=self.organization.headers
         )
         if [result["status"] for result in answer.json()["results"]] == ["accepted", "duplicate"]:
-            self._expect(person, ("refund", refund["refund_id"]))
+            self._expect(person, ("refund", refund["refund_id"], refund["transaction_id"]))
 
     async def _install(self, person: Person) -> None:
         body: dict[str, Any] = {
@@ -169,6 +191,8 @@ def key_of(event: Event) -> Key:
             return ("identify", data["customer_id"], str(data["taken_back"]))
         case "install":
             return ("install", data["install_id"])
+        case "refund":
+            return ("refund", data["id"], data["transaction_id"])
         case "erased":
             return ("erased", *data["customers"])
     return (event.type.value, data["id"])

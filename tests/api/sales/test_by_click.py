@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from backend.domain.ids import CustomerId
+from backend.domain.visitors.persons import Subject
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.api.sales.test_names_click import follow
 from tests.api.told_sales import API, SALE, stored, tell

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 
 from backend.domain.ids import CustomerId
+from backend.domain.visitors.persons import Subject
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.api.told_sales import API, SALE, stored, tell
 from tests.facts.organizations import TestOrganization, create_test_organization

@@ -13,10 +13,10 @@ from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
 
 from backend.domain.ids import CustomerId, InstallId, OrgId
+from backend.domain.visitors.persons import Subject
 from backend.storage.apps.install_counts import count_install_window
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import aging_collections, personal_collections
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.links import orphans
@@ -318,3 +318,68 @@ async def test_who_was_replaced_owns_nothing(visitor: Visitor, database: Databas
     await erase_subject(database, visitor.organization.id, Subject(customer_id=CustomerId("customer-7")))
     assert set((await left(database, visitor.organization)).values()) == {0}
     assert await collections_with(database, "guest-123") == set()
+
+
+async def test_a_sale_stays_that_was_wrongly_somebody_else_s(visitor: Visitor, database: Database) -> None:
+    """After a take-back the wrong customer's erasure leaves the sale: told again, it is the right one's."""
+    organization, order = visitor.organization, {"transaction_id": "t", "revenue": 5, "currency": "EUR"}
+    await visitor.results(
+        call("identify", customer_id="bob"), conversion(**order, customer_id="ada-lovelace")
+    )
+    wrong = {"device_id": visitor.device_id, "customer_id": "ada-lovelace"}
+    identities = "/serviceCore/pa/v1/identities"
+    answer = await visitor.client.delete(identities, params=wrong, headers=organization.headers)
+    assert answer.status_code == 204
+    adas = Subject(customer_id=CustomerId("ada-lovelace"))
+    file = [name async for name, _ in export_subject(database, organization.id, adas)]
+    assert file == ["contacts"]
+    assert (await erase_subject(database, organization.id, adas))["conversions"] == 0
+    assert await collections_with(database, "ada-lovelace") == set()
+    told = order | {"customer_id": "bob-the-builder", "product_id": "kite"}
+    [result] = await tell(visitor.client, organization, "conversions", told)
+    assert result["status"] == "duplicate"
+    [sale] = await database["conversions"].find({"org_id": organization.id}).to_list()
+    assert (sale["customer_id"], sale["product_id"]) == ("bob-the-builder", "kite")
+
+
+@pytest.mark.parametrize("teller", ["browser", "server"])
+async def test_an_address_joins_customers_where_servers_say_so(
+    visitor: Visitor, database: Database, teller: str
+) -> None:
+    """Of three strangers of whom browsers told one's address, only what these browsers did goes with it."""
+    organization = visitor.organization
+    await tell(visitor.client, organization, "identities", {"customer_id": "ada", "email_sha256": EMAIL_HASH})
+    for name in ("bob", "cleo", "eve"):
+        away = Visitor(visitor.client, organization)
+        await away.results(call("identify", customer_id=name), conversion(transaction_id=f"of {name}"))
+        if teller == "server":
+            told = {"customer_id": name, "email_sha256": EMAIL_HASH}
+            await tell(visitor.client, organization, "identities", told)
+            continue
+        said = call("identify", customer_id=name, email_sha256=EMAIL_HASH)
+        await Visitor(visitor.client, organization).results(
+            said, conversion(transaction_id=f"said of {name}")
+        )
+    erased = await erase_subject(database, organization.id, Subject(email_sha256=EMAIL_HASH))
+    assert erased["conversions"] == 3
+    sales = await database["conversions"].find({"org_id": organization.id}).to_list()
+    kept = ["of bob", "of cleo", "of eve"] if teller == "browser" else []
+    assert sorted(sale["transaction_id"] for sale in sales) == kept
+    assert await collections_with(database, EMAIL_HASH) <= {"calls"}
+
+
+async def test_a_browser_keeps_no_address_from_being_erased_with_its_owner(
+    visitor: Visitor, database: Database
+) -> None:
+    """A stranger who claims the address can't have the owner's own leads left behind."""
+    organization = visitor.organization
+    owners = {"customer_id": "ada", "email_sha256": EMAIL_HASH}
+    await tell(visitor.client, organization, "identities", owners)
+    await Visitor(visitor.client, organization).result(call("lead", email_sha256=EMAIL_HASH))
+    claimed = call("identify", customer_id="bob", email_sha256=EMAIL_HASH)
+    await visitor.result(claimed)
+    erased = await erase_subject(database, organization.id, ADA)
+    assert (erased["leads"], erased["devices"]) == (1, 1)
+    assert await collections_with(database, EMAIL_HASH) <= {"calls"}
+    left_over = await database["devices"].distinct("device_id", {"org_id": organization.id})
+    assert left_over == [visitor.device_id]

@@ -8,10 +8,11 @@ import httpx
 import pytest
 
 from backend.domain.ids import DeviceId, OrgId
+from backend.domain.visitors.persons import Subject
 from backend.storage.accounts.organizations import set_erases_on_withdrawal
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import export_subject
+from tests.api.told_sales import tell
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
@@ -76,6 +77,41 @@ async def test_another_organization_erases_nothing(
     await erase(here)
     assert await stored_of(database, here) == []
     assert "conversions" in await stored_of(database, there)
+
+
+async def test_made_up_devices_leave_no_trace(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """Where nothing is erased, neither the audit log nor the feed has anything of it."""
+    await set_erases_on_withdrawal(database, organization.id, is_on=True)
+    noted = {"org_id": organization.id}
+    before = await database["feed_entries"].count_documents(noted)
+    for _ in range(3):
+        assert (await erase(Visitor(client, organization)))["erased"] is True
+    assert await database["feed_entries"].count_documents(noted) == before
+    leaving = Visitor(client, organization)
+    await leaving.results(check(utm_source="news"))
+    for _ in range(2):
+        await erase(leaving)
+    cursor = database["feed_entries"].find(noted)
+    told = [fact["type"] for entry in await cursor.to_list() for fact in entry["facts"]]
+    assert [told.count(name) for name in ("erased", "audit")] == [1, before + 1]
+    assert await database["erasures"].count_documents(noted) == 0
+
+
+async def test_nobody_erases_an_order_by_guessing_its_number(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """A browser that tells a server's order, or another browser's, is gone from it, and the order stays."""
+    await set_erases_on_withdrawal(database, organization.id, is_on=True)
+    order = {"transaction_id": "order-7", "revenue": 5, "currency": "EUR"}
+    await tell(client, organization, "conversions", order | {"customer_id": "ada"})
+    guessing = Visitor(client, organization)
+    await guessing.result(conversion(**order))
+    await erase(guessing)
+    [sale] = await database["conversions"].find({"org_id": organization.id}).to_list()
+    assert (sale["transaction_id"], sale["device_id"]) == ("order-7", None)
+    assert guessing.device_id not in str(sale)
 
 
 @pytest.mark.parametrize(

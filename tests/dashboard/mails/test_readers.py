@@ -13,10 +13,10 @@ from backend.domain.fields.email_addresses import address_hash
 from backend.domain.ids import OrgId
 from backend.domain.reports.recipient import ASKED_A_DAY, Recipient, RecipientState
 from backend.domain.reports.report import Report
+from backend.domain.visitors.persons import Subject
 from backend.mail.recipients import delete_report_and_mails
 from backend.mail.report_mails import ReportMailResources, make_due_mail
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.reports.recipients import find_recipient_by_token, list_recipients, note_refusal
 from tests.conftest import MovableClock

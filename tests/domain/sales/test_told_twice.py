@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
+from backend.domain.sales.credit_rules import CreditRules
+from backend.domain.sales.histories import History
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
@@ -57,7 +59,7 @@ def test_whoever_comes_first_the_same_sale_stays(order: tuple[Batch, ...], is_on
     assert record.at == START + timedelta(seconds=10)
     assert shelf.sources() == {record.call_id: ("mail", "mail")}
     # So it is the customer who came by that touch, also in reports by customer.
-    assert shelf.devices[DEVICE].customer_at(record.at) == "c"
+    assert History.of_device(shelf.devices[DEVICE], CreditRules()).owner_at(record.at) == "c"
 
 
 @pytest.mark.parametrize("order", list(permutations([BROWSER, CLICKED, STOCK])))

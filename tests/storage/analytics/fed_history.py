@@ -18,13 +18,13 @@ from backend.domain.fields.item_names import NameTaken
 from backend.domain.ids import CustomerId, DeviceId, InstallId, LinkId, OrgId, TagId
 from backend.domain.links.links import Link
 from backend.domain.sales.refunds import Refund, ToldRefund
+from backend.domain.visitors.persons import Subject
 from backend.storage.apps import installs
 from backend.storage.apps.installs import record_install
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.lifecycle.purge import delete_links
 from backend.storage.links import links, tags

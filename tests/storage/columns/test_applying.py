@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from backend.app import Service
 from backend.domain.ids import LinkId
 from backend.domain.visitors import attribution
+from backend.domain.visitors.persons import Subject
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.columns.loading import load
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import MOST_ENTRIES
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.sales import leads
 from backend.storage.sales.batches import store_batches
@@ -86,21 +86,17 @@ async def test_an_erased_lead_of_a_device_of_others(
 
 
 async def test_an_erasure_of_many(
-    columns: DuckDBPyConnection,
-    client: httpx.AsyncClient,
-    organization: TestOrganization,
-    database: Database,
-    monkeypatch: pytest.MonkeyPatch,
+    columns: DuckDBPyConnection, client: httpx.AsyncClient, organization: TestOrganization, database: Database
 ) -> None:
     """More than is erased at once goes as well, also where some of it names others in what was told."""
-    monkeypatch.setattr("backend.storage.lifecycle.privacy.personal_changes._DOCUMENTS_PER_TRANSACTION", 2)
     visitor = Visitor(client, organization)
     await visitor.results(
         call("identify", customer_id="ada"), *(call("event", name="seen") for _ in range(5)), conversion()
     )
     await catch_up(database, organization.id, columns)
     assert len(rows_in(columns)["records"]) == 6
-    erased = await erase_subject(database, organization.id, Subject(device_id=visitor.device_id))
+    subject = Subject(device_id=visitor.device_id)
+    erased = await erase_subject(database, organization.id, subject, most=2)
     assert (erased["events"], erased["conversions"], erased["devices"]) == (5, 1, 1)
     await catch_up(database, organization.id, columns)
     rows = rows_in(columns)

@@ -18,6 +18,7 @@ import pytest
 from backend.concurrency.processes import who_locks
 from backend.domain.errors import InvalidField
 from backend.domain.ids import CustomerId, LinkId, OrgId
+from backend.domain.visitors.persons import Subject
 from backend.settings import Settings
 from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.analytics import client as client_module
@@ -31,7 +32,6 @@ from backend.storage.analytics.process_start import start_process
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from tests.facts.clicks import click, ship
 from tests.polling import until, wait_for_async

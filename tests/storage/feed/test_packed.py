@@ -11,12 +11,12 @@ from backend.domain.clicks.block import blocks_of, unpack
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.facts import DEVICE
 from backend.domain.ids import CustomerId, LinkId
+from backend.domain.visitors.persons import Subject
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import LogHead
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import PackedEntry, name_of, read_packed
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.sales import conversions
 from backend.storage.visitors import devices

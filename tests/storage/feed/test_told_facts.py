@@ -14,10 +14,10 @@ from backend.domain.feed.data_schemas import DATA_SCHEMAS
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import CustomerId, InstallId
 from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.persons import Subject
 from backend.domain.visitors.server_calls import OWN_FIELDS
 from backend.storage.apps.installs import record_install
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.outbox import entries
 from tests.api.told_sales import API, tell

@@ -14,10 +14,10 @@ from pymongo import IndexModel
 from backend.archives.export import export_organization
 from backend.archives.restore import restore_organization
 from backend.domain.ids import CustomerId, OrgId
+from backend.domain.visitors.persons import Subject
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle import collections
 from backend.storage.lifecycle.archived_documents import check
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.schema.audited import NotAudited

@@ -19,13 +19,13 @@ from backend.archives.export import export_organization
 from backend.doctor.storage import examine_cluster
 from backend.domain.finding import Severity
 from backend.domain.ids import CustomerId
+from backend.domain.visitors.persons import Subject
 from backend.settings import Settings
 from backend.storage.accounts.organizations import set_click_days
 from backend.storage.clicks.merges import merge_small_blocks
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import declared_shard_keys
 from backend.storage.lifecycle.organization_deletion import delete_organization
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.lifecycle.shard_keys import (
@@ -61,6 +61,8 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ("contacts", "customer_id", "org_id"): "a person's data, to export or to erase it",
     ("contacts", "device_id", "org_id"): "the same",
     ("contacts", "emails_sha256", "org_id"): "the same",
+    ("contacts", "customer_id", "device_id", "org_id"): "the same",
+    ("contacts", "customer_id", "emails_by_servers", "org_id"): "the same",
     ("leads", "customer_id", "device_id", "email_sha256", "org_id"): "the same",
     ("leads", "customer_id", "email_sha256", "org_id"): "the same",
     ("leads", "at", "org_id"): "a page",

@@ -1,150 +1,191 @@
-"""Finds everything that belongs to a person: customer ids, e-mail addresses, devices
-(domain/visitors/persons)."""
+"""Finds what belongs to a person, piece by piece: devices, records, contacts, and documents of other kinds.
+
+Whose something is, says domain/sales/belongings. A person may have more devices than a query or a
+transaction can have, such as a customer "guest"; no piece has more than so many documents.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from backend.domain.apps.installs import device_of
 from backend.domain.ids import CustomerId, DeviceId, InstallId, OrgId
-from backend.domain.visitors.attribution import Device, Times
-from backend.domain.visitors.persons import DeviceUser, Person, Share, person_of, share_of, users_of_device
-from backend.storage.apps import installs
-from backend.storage.driver.mongo import Database, Document
+from backend.domain.sales.belongings import EMAIL, part_of
+from backend.domain.visitors.attribution import Device
+from backend.domain.visitors.persons import Person, Subject
+from backend.storage.driver.mongo import Cursor, Database, Document
+from backend.storage.feed.records import COLLECTIONS as RECORDS
+from backend.storage.lifecycle.collections import personal_collections
+from backend.storage.lifecycle.privacy.personal_records import Naming
 from backend.storage.sales import leads
+from backend.storage.schema.collection import IN_ID
 from backend.storage.visitors import contacts, devices, identities
 
+# The most documents of each kind in a piece.
+MOST_IN_PIECE = 500
+_OWN_PIECES = frozenset({devices.NAME, contacts.NAME, *RECORDS.values()})
+
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """The subject of a request for access or erasure.
+class Piece:
+    """A part of what may belong to a person, in the order in which it is erased.
 
-    It is a customer, a device, the owner of a hashed e-mail address, or an installation of an app. An
-    installation whose id is a UUID is a device too.
+    First come `devices` with all records of them, but for leads that name an address of the person. Then come
+    `records`, and `contacts`. If it `is_elsewhere`, what names the person in all other collections comes too.
     """
-
-    customer_id: CustomerId | None = None
-    device_id: DeviceId | None = None
-    email_sha256: str | None = None
-    install_id: InstallId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SharedDevice:
-    """A device that other people use too. `others` are the hashed e-mail addresses of those others.
-
-    `times` are the periods in which it was the person's.
-    """
-
-    id: DeviceId
-    times: Times
-    others: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Belongings:
-    """What belongs to a subject. `devices` are those that nobody else uses."""
 
     person: Person
-    installs: list[InstallId] = field(default_factory=list)
-    devices: list[DeviceId] = field(default_factory=list)
-    shared: list[SharedDevice] = field(default_factory=list)
+    devices: Sequence[Device] = ()
+    records: Naming | None = None
+    contacts: Sequence[Document] = ()
+    installs: Sequence[InstallId] = ()
+    is_elsewhere: bool = False
+
+    @property
+    def whole_devices(self) -> list[DeviceId]:
+        """The devices that are the person's alone."""
+        alone = {device.id for device in self.devices if part_of(self.person, device).is_whole}
+        return sorted(alone | self.person.devices)
 
 
-async def find_belongings(database: Database, org_id: OrgId, subject: Subject) -> Belongings:
-    """Everything that belongs to the same person as the subject.
+async def pieces(
+    database: Database, org_id: OrgId, subject: Subject, most: int = MOST_IN_PIECE
+) -> AsyncIterator[Piece]:
+    """Everything that may belong to the subject. What was erased of a piece is not found again.
 
-    If the subject is a device, all of the device is meant, whoever used it.
+    A customer is followed to the addresses that servers told of this customer and of no other. An address is
+    followed to all customers of whom servers told it. Where only a browser told it of a customer, it is
+    followed to what that customer did on that browser.
     """
-    belongings = Belongings(await _person(database, org_id, subject))
-    for device_id in await _used_devices(database, org_id, belongings.person):
-        users = await _users(database, org_id, device_id)
-        share = share_of(belongings.person, users)
-        if share is Share.ALL:
-            belongings.devices.append(device_id)
-        else:
-            others = [user for user in users if not user.is_person(belongings.person)]
-            device = await devices.find_device(database, org_id, device_id)
-            times = _times(device, share, belongings.person) if device else ()
-            belongings.shared.append(SharedDevice(device_id, times, _emails(others)))
-    if subject.device_id:
-        belongings.devices.append(subject.device_id)
-    if subject.install_id:
-        belongings.installs.append(subject.install_id)
-        if own_device := device_of(subject.install_id):
-            belongings.devices.append(own_device)
-    belongings.installs.extend(await installs.find_installs_of(database, org_id, belongings.devices))
-    return replace(belongings, installs=list(dict.fromkeys(belongings.installs)))
-
-
-def _times(device: Device, share: Share, person: Person) -> Times:
-    """The periods in which a shared device belonged to the person."""
-    return device.times_of(person.customers, beginning=share is Share.BEGINNING)
-
-
-async def _person(database: Database, org_id: OrgId, subject: Subject) -> Person:
-    emails = [subject.email_sha256] if subject.email_sha256 else []
-    by_email = await _customers_by_email(database, org_id, emails)
-    customers = {customer_id for ids in by_email.values() for customer_id in ids}
+    find = _Finder(database, org_id, most)
     if subject.customer_id:
-        customers.add(subject.customer_id)
-    condition = {"org_id": org_id, "customer_id": {"$in": list(customers)}}
-    theirs = await database[contacts.NAME].distinct("emails_sha256", condition)
-    return person_of(customers, emails, await _customers_by_email(database, org_id, theirs))
+        async for piece in find.of_customers([subject.customer_id]):
+            yield piece
+    if email := subject.email_sha256:
+        # These come first: of what follows, the address is removed from contacts of others.
+        async for page in find.contacts({"emails_sha256": email, contacts.EMAILS_BY_SERVERS: {"$ne": email}}):
+            yield await find.on_devices(page)
+        told_by_servers: Document = {contacts.EMAILS_BY_SERVERS: email}
+        async for page in find.contacts(told_by_servers):
+            async for piece in find.of_customers(_customers(page), told_by_servers):
+                yield piece
+        async for piece in find.of_addresses([email]):
+            yield piece
+    if device_id := subject.device_id or (device_of(subject.install_id) if subject.install_id else None):
+        async for piece in find.of_device(device_id):
+            yield piece
+    if subject.install_id:
+        yield Piece(Person(), installs=[subject.install_id], is_elsewhere=True)
 
 
-async def _customers_by_email(
-    database: Database, org_id: OrgId, emails: Iterable[str]
-) -> dict[str, set[CustomerId]]:
-    """Each of these hashed e-mail addresses with the customers who were identified by it."""
-    customers: dict[str, set[CustomerId]] = {email: set() for email in emails}
-    condition = {"org_id": org_id, "emails_sha256": {"$in": list(customers)}}
-    async for identity in database[contacts.NAME].find(condition, {"customer_id": 1, "emails_sha256": 1}):
-        for email in customers.keys() & set(identity["emails_sha256"]):
-            customers[email].add(identity["customer_id"])
-    return customers
+def elsewhere(org_id: OrgId, person: Person, installs: Sequence[InstallId]) -> list[tuple[str, Document]]:
+    """The collections with other documents of persons than those in pieces, each with its query."""
+    found = []
+    for collection, personal in personal_collections():
+        fields: dict[str | None, Sequence[str]] = {
+            personal.customer: sorted(person.customers),
+            personal.device: sorted(person.devices),
+            personal.email_sha256: sorted(person.emails),
+            personal.install: list(installs),
+        }
+        named = [_names(org_id, field, ids) for field, ids in fields.items() if field and ids]
+        if named and collection.name not in _OWN_PIECES:
+            found.append((collection.name, collection.scope(org_id) | {"$or": named}))
+    return found
 
 
-async def _used_devices(database: Database, org_id: OrgId, person: Person) -> list[DeviceId]:
-    theirs = identities.naming(org_id, person.customers)
-    used = {document["device_id"] async for document in database[devices.NAME].find(theirs, {"device_id": 1})}
-    sent: list[Document] = [
-        {"$match": {"org_id": org_id, "email_sha256": {"$in": list(person.emails)}, "customer_id": None}},
-        {"$group": {"_id": "$device_id", "at": {"$min": "$at"}}},
-    ]
-    async for lead in database[leads.NAME].aggregate(sent):
-        customers = await _customers(database, org_id, lead["_id"]) if lead["_id"] else ()
-        if lead["_id"] and not _is_identified(customers, lead["at"]):
-            used.add(lead["_id"])
-    return sorted(used)
+def _names(org_id: OrgId, field: str, ids: Sequence[str]) -> Document:
+    return {field: {"$in": [f"{org_id}/{own_id}" for own_id in ids] if field == IN_ID else ids}}
 
 
-async def _customers(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
-    """The customers that a device was identified as, each from its first time on."""
-    device = await devices.find_device(database, org_id, device_id)
-    standing = device.standing if device else ()
-    return [DeviceUser(identity.at, customer_id=identity.customer_id) for identity in standing]
+def _customers(found: Iterable[Document]) -> list[CustomerId]:
+    return sorted({contact["customer_id"] for contact in found})
 
 
-def _is_identified(customers: Iterable[DeviceUser], at: datetime) -> bool:
-    """Whether the device was identified by this time. Then leads without a customer are its customer's."""
-    return any(customer.at <= at for customer in customers)
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    database: Database
+    org_id: OrgId
+    most: int
+
+    async def of_customers(
+        self, customer_ids: Sequence[CustomerId], found_by: Document | None = None
+    ) -> AsyncIterator[Piece]:
+        """The pieces of these customers. Contacts come last by which they were found, and are found again."""
+        person = Person(frozenset(customer_ids))
+        theirs = self.database[devices.NAME].find(identities.naming(self.org_id, customer_ids))
+        async for page in self._pages(theirs):
+            yield Piece(person, devices=[devices.from_document(document) for document in page])
+        yield Piece(person, records=Naming("customer_id", customer_ids), is_elsewhere=True)
+        of_them: Document = {"customer_id": {"$in": list(customer_ids)}}
+        for condition in [{"$nor": [found_by]}, found_by] if found_by else [{}]:
+            async for contact_page in self.contacts(of_them | condition):
+                emails = await self._only_of(customer_ids, contact_page)
+                if emails:
+                    async for piece in self.of_addresses(emails):
+                        yield replace(piece, person=replace(piece.person, customers=person.customers))
+                yield Piece(person, contacts=contact_page)
+
+    async def of_addresses(self, emails: Sequence[str]) -> AsyncIterator[Piece]:
+        """The pieces of these addresses: leads that name them, and devices of which nothing else is known."""
+        person = Person(emails=frozenset(emails))
+        naming: Document = {"$or": [{field: {"$in": list(emails)}} for field in leads.EMAILS]}
+        async for page in self._pages(self.database[leads.NAME].find({"org_id": self.org_id} | naming)):
+            unclaimed = await self._unclaimed(page, person.emails)
+            theirs = replace(person, unclaimed=frozenset(device.id for device in unclaimed))
+            naming_them = Naming("_id", [document["_id"] for document in page])
+            yield Piece(theirs, devices=unclaimed, records=naming_them)
+        yield Piece(person, is_elsewhere=True)
+
+    async def on_devices(self, page: Sequence[Document]) -> Piece:
+        """What customers did on browsers that told an address of them."""
+        on_devices = frozenset((contact["device_id"], contact["customer_id"]) for contact in page)
+        found = await self._devices({device_id for device_id, _ in on_devices})
+        return Piece(Person(on_devices=on_devices), devices=found, contacts=page)
+
+    async def of_device(self, device_id: DeviceId) -> AsyncIterator[Piece]:
+        """The pieces of a device, whoever used it."""
+        person = Person(devices=frozenset([device_id]))
+        found = await self._devices([device_id])
+        yield Piece(person, found, None if found else Naming("device_id", [device_id]), is_elsewhere=True)
+        async for page in self.contacts({"device_id": device_id}):
+            yield Piece(person, contacts=page)
+
+    async def contacts(self, condition: Document) -> AsyncIterator[list[Document]]:
+        """The contacts that a condition finds."""
+        found = self.database[contacts.NAME].find({"org_id": self.org_id} | condition)
+        async for page in self._pages(found):
+            yield page
+
+    async def _pages(self, found: Cursor) -> AsyncIterator[list[Document]]:
+        while page := await found.to_list(self.most):
+            yield page
+
+    async def _devices(self, device_ids: Iterable[DeviceId]) -> list[Device]:
+        return list((await devices.find_by_ids(self.database, self.org_id, device_ids)).values())
+
+    async def _only_of(self, customer_ids: Sequence[CustomerId], page: Iterable[Document]) -> list[str]:
+        """The addresses in these contacts that servers told of these customers, and of nobody else."""
+        emails = {email for contact in page for email in contact.get(contacts.EMAILS_BY_SERVERS, ())}
+        of_others: Document = {
+            "org_id": self.org_id,
+            contacts.EMAILS_BY_SERVERS: {"$in": sorted(emails)},
+            "customer_id": {"$nin": list(customer_ids)},
+        }
+        shared = await self.database[contacts.NAME].distinct(contacts.EMAILS_BY_SERVERS, of_others)
+        return sorted(emails.difference(shared))
+
+    async def _unclaimed(self, page: Iterable[Document], emails: frozenset[str]) -> list[Device]:
+        """Devices of these leads that are nobody's, and whose first lead named one of these addresses."""
+        device_ids = {lead["device_id"] for lead in page if lead["device_id"] and not lead["customer_id"]}
+        firsts: list[Document] = [
+            {"$match": {"org_id": self.org_id, "device_id": {"$in": sorted(device_ids)}, EMAIL: {"$gt": ""}}},
+            {"$group": {"_id": "$device_id", "lead": {"$top": {"sortBy": _FIRST, "output": f"${EMAIL}"}}}},
+            {"$match": {"lead": {"$in": sorted(emails)}}},
+        ]
+        theirs = [first["_id"] async for first in self.database[leads.NAME].aggregate(firsts)]
+        return [device for device in await self._devices(theirs) if not device.standing]
 
 
-async def _users(database: Database, org_id: OrgId, device_id: DeviceId) -> list[DeviceUser]:
-    """The users of a device, in order of time."""
-    customers = await _customers(database, org_id, device_id)
-    sent: Document = {"org_id": org_id, "device_id": device_id}
-    sent |= {"customer_id": None, "email_sha256": {"$ne": None}}
-    senders = [
-        DeviceUser(lead["at"], email_sha256=lead["email_sha256"])
-        async for lead in database[leads.NAME].find(sent, {"at": 1, "email_sha256": 1})
-        if not _is_identified(customers, lead["at"])
-    ]
-    return users_of_device(customers, senders, await _customers_by_email(database, org_id, _emails(senders)))
-
-
-def _emails(users: Iterable[DeviceUser]) -> list[str]:
-    return sorted({user.email_sha256 for user in users if user.email_sha256})
+_FIRST = {"at": 1, "_id": 1}

@@ -1,8 +1,8 @@
-"""Changes or deletes documents about persons, and has analytics read them again."""
+"""Deletes documents about persons, and empties facts of feeds. Has analytics read again what has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import DEVICE, reread_fact
@@ -21,54 +21,53 @@ _READ_BY_ANALYTICS: Mapping[str, str] = {
     events.NAME: EventType.EVENT.value,
     installs.NAME: EventType.INSTALL.value,
 }
-# The most documents that one transaction changes and one fact names.
-_DOCUMENTS_PER_TRANSACTION = 500
-# Changes the documents that a query finds, so that the query does not find them any more. Returns how many.
-ChangeDocument = Callable[[ClientSession | None, Document], Awaitable[int]]
 
 
-async def change_with_reread(
-    database: Database, org_id: OrgId, collection: str, condition: Document, change: ChangeDocument
+async def delete_all(
+    database: Database, org_id: OrgId, collection: str, condition: Document, most: int
 ) -> int:
-    """Change all of the organization's documents that the condition finds. Returns how many.
+    """Delete all documents that the condition finds, so many in each transaction. Returns how many."""
 
-    Documents of which analytics keeps copies are changed in batches. The transaction of each batch also adds
-    a fact to the feed, by which analytics reads them again.
-    """
-    if collection not in _READ_BY_ANALYTICS:
-        return await change(None, condition)
-
-    async def work(session: ClientSession) -> tuple[int, int]:
-        most = _DOCUMENTS_PER_TRANSACTION
-        ids = await note_reread(database, session, org_id, collection, condition, most=most)
-        return len(ids), await change(session, {"_id": {"$in": ids}}) if ids else 0
+    async def work(session: ClientSession) -> int:
+        found = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
+        ids: list[str] = [document["_id"] async for document in found]
+        if ids:
+            await note_reread(database, session, org_id, collection, ids)
+            await database[collection].delete_many({"_id": {"$in": ids}}, session=session)
+        return len(ids)
 
     total = 0
-    while True:
-        found, changed = await in_transaction(database, work)
-        total += changed
-        if found < _DOCUMENTS_PER_TRANSACTION:
-            return total
+    while deleted := await in_transaction(database, work):
+        total += deleted
+    return total
+
+
+async def empty_facts(
+    database: Database, org_id: OrgId, fact: Document, most: int, *, only: str | None = None
+) -> None:
+    """Empty the fields that `fact` has, or `only` one of them, of all facts in the feed that are like it."""
+    stored, query = database[entries.NAME], facts_like(org_id, fact)
+    empty = {"$set": {f"facts.$[fact].{name}": None for name in ([only] if only else fact)}}
+    while ids := [entry["_id"] async for entry in stored.find(query, {"_id": 1}).limit(most)]:
+        await stored.update_many({"_id": {"$in": ids}}, empty, array_filters=[_within("fact", fact)])
+
+
+def facts_like(org_id: OrgId, fact: Document) -> Document:
+    """The query for entries with a fact that has all of these values."""
+    # The indexes are of single fields.
+    return {"org_id": org_id, "facts": {"$elemMatch": fact}} | _within("facts", fact)
+
+
+def _within(name: str, fact: Document) -> Document:
+    return {f"{name}.{field}": value for field, value in fact.items()}
 
 
 async def note_reread(
-    database: Database,
-    session: ClientSession,
-    org_id: OrgId,
-    collection: str,
-    condition: Document,
-    *,
-    most: int = 0,
-) -> list[str]:
-    """Add a fact, in the caller's transaction, by which analytics reads the documents again that are found.
-
-    These are at most `most` documents, or all for 0. Returns their ids.
-    """
-    documents = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
-    ids: list[str] = [document["_id"] async for document in documents]
+    database: Database, session: ClientSession, org_id: OrgId, collection: str, ids: Sequence[str]
+) -> None:
+    """Add a fact, in the caller's transaction, by which analytics reads these documents again."""
     if ids and collection in _READ_BY_ANALYTICS:
         own_ids = [document_id.partition("/")[2] for document_id in ids]
         fact = reread_fact(_READ_BY_ANALYTICS[collection], own_ids)
         expires_at = await server_time(database) + entries.REMOVAL_FACTS_KEPT
         await entries.note(database, session, {org_id: [fact]}, expires_at=expires_at)
-    return ids

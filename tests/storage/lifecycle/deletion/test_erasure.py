@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind
+from backend.domain.visitors.persons import Subject
 from backend.domain.visitors.sources import Source
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.collections import COLLECTIONS
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.sales.batches import store_batches
 from tests.examples import examples
@@ -36,13 +36,17 @@ REVENUE = {"revenue": Decimal("1.00"), "currency": "EUR"}
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What somebody did on a device, in the order of `number`; nobody else's data has its `mark`."""
+    """What somebody did on a device, in the order of `number`; nobody else's data has its `mark`.
+
+    Its browser tells of it, or a server if it `is_server`.
+    """
 
     number: int
     device: str
     kind: Kind
     customer: CustomerId | None
     email: str | None
+    is_server: bool = False
 
     @property
     def mark(self) -> str:
@@ -56,7 +60,8 @@ class Act:
         fields |= REVENUE if self.kind is Kind.CONVERSION else {}
         call = Call(self.kind, CallId(str(uuid.uuid4())), at, self.mark, self.customer, fields)
         source = Source(click_ids={"gclid": self.mark}) if self.kind is Kind.ATTRIBUTION else None
-        return Batch(org_id, DeviceId(self.device), at, at, (ArrivedCall(call, source),))
+        sent_at = None if self.is_server else at
+        return Batch(org_id, DeviceId(self.device), sent_at, at, (ArrivedCall(call, source),))
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,10 @@ class History:
 
     @cached_property
     def links(self) -> set[tuple[str, str]]:
-        """Customers and the e-mail addresses that an act named together with them."""
-        return {(act.customer, act.email) for act in self.acts if act.customer and act.email}
+        """Customers and the e-mail addresses that a server named together with them."""
+        return {
+            (act.customer, act.email) for act in self.acts if act.is_server and act.customer and act.email
+        }
 
     @cached_property
     def customers(self) -> set[str]:
@@ -78,43 +85,41 @@ class History:
         return named | {customer for customer, email in self.links if email == self.subject.email_sha256}
 
     @cached_property
+    def on_devices(self) -> set[tuple[str, str]]:
+        """Devices with customers of whom their browsers told the address that was asked for."""
+        return {
+            (act.device, act.customer)
+            for act in self.acts
+            if act.customer and act.email and act.email == self.subject.email_sha256
+        }
+
+    @cached_property
     def emails(self) -> set[str]:
         """The person's e-mail addresses."""
         theirs = {email for customer, email in self.links if customer in self.customers}
         others = {email for customer, email in self.links if customer not in self.customers}
         return theirs - others | ({self.subject.email_sha256} if self.subject.email_sha256 else set())
 
-    def holder(self, act: Act) -> str | None:
-        """The customer that the act's device was identified as last, by then."""
-        named = [earlier.customer for earlier in self._of(act.device) if earlier.number <= act.number]
-        return next((customer for customer in reversed(named) if customer), None)
+    def owner(self, act: Act) -> str | None:
+        """The customer whose the act is: whom it names, else the last before it, else the first after it."""
+        named = [(other.number, other.customer) for other in self._of(act.device) if other.customer]
+        before = [customer for number, customer in named if number <= act.number]
+        return act.customer or next(iter([*reversed(before), *(customer for _, customer in named)]), None)
 
-    def users(self, device: str) -> list[str]:
-        """Customers and e-mail addresses that used the device, the first one first."""
-        users: list[str] = []
-        customers = {act.customer for act in self._of(device) if act.customer}
-        for act in self._of(device):
-            user: str | None = act.customer
-            if act.kind is Kind.LEAD and act.email and not self.holder(act):
-                linked = {customer for customer, email in self.links if email == act.email}
-                user = act.email if not linked & customers and (linked or not customers) else None
-            if user and user not in users:
-                users.append(user)
-        return users
+    def is_unclaimed(self, device: str) -> bool:
+        """Whether the device is no customer's, and its first lead with an address is the person's."""
+        emails = [act.email for act in self._of(device) if act.kind is Kind.LEAD and act.email]
+        is_of_customer = any(act.customer for act in self._of(device))
+        return not is_of_customer and bool(emails) and emails[0] in self.emails
 
     def is_theirs(self, act: Act) -> bool:
         """Whether the act, or the visit that it was, is the person's."""
-        theirs = self.customers | self.emails
-        users = self.users(act.device)
-        if users and theirs.issuperset(users):
+        owner = self.owner(act)
+        if owner in self.customers or (act.device, owner) in self.on_devices:
             return True
-        holder = self.holder(act)
-        if act.kind is Kind.LEAD and act.email in self.emails:
-            return True
-        if holder:
-            return holder in self.customers
-        is_of_another = act.kind is Kind.LEAD and act.email in users
-        return bool(users) and users[0] in theirs and not is_of_another
+        if act.kind is Kind.LEAD and act.email:
+            return act.email in self.emails and act.customer is None
+        return self.is_unclaimed(act.device)
 
     def _of(self, device: str) -> list[Act]:
         return [act for act in self.acts if act.device == device]
@@ -134,7 +139,8 @@ def histories(draw: st.DrawFn) -> History:
             customer = None
         if kind not in {Kind.LEAD, Kind.IDENTIFY}:
             email = None
-        acts.append(Act(number, draw(st.sampled_from(DEVICES)), kind, customer, email))
+        is_server = kind is not Kind.ATTRIBUTION and draw(st.booleans())
+        acts.append(Act(number, draw(st.sampled_from(DEVICES)), kind, customer, email, is_server))
     by_customer = st.sampled_from(CUSTOMERS).map(lambda customer: Subject(customer_id=customer))
     by_email = st.sampled_from(EMAILS).map(lambda email: Subject(email_sha256=email))
     return History(acts, draw(by_customer | by_email))
@@ -164,13 +170,14 @@ def _documents_of(org_id: OrgId, name: str) -> list[Document]:
     ]
 
 
-def history(subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None]) -> History:
-    """What happened, each with its device, kind, customer and e-mail address."""
-    numbered = enumerate(acts)
+def history(
+    subject: Subject, *acts: tuple[int, str, CustomerId | None, str | None], is_server: bool = True
+) -> History:
+    """What happened, each with its device, kind, customer and e-mail address. Servers tell of customers."""
     return History(
         [
-            Act(n, DEVICES[device], Kind(kind), customer, email)
-            for n, (device, kind, customer, email) in numbered
+            Act(n, DEVICES[device], Kind(kind), customer, email, is_server and customer is not None)
+            for n, (device, kind, customer, email) in enumerate(acts)
         ],
         subject,
     )
@@ -205,12 +212,28 @@ LATER_KNOWN = history(
     (0, "lead", ADA, EMAILS[0]),
 )
 
+# Browsers said that strangers have an address: it joins nobody with them, and is nobody's but its owner's.
+SAID_BY_STRANGERS = history(
+    Subject(email_sha256=EMAILS[0]),
+    (0, "identify", ADA, EMAILS[0]),
+    (1, "identify", BOB, EMAILS[0]),
+    (2, "conversion", BOB, None),
+    (2, "conversion", ADA, None),
+    is_server=False,
+)
+
+
+def kept_emails(contact: Document, history: History) -> list[str]:
+    """The addresses of a contact without those of the person."""
+    return [email for email in contact["emails_sha256"] if email not in history.emails]
+
 
 @given(history=histories())
 @example(history=SOLD_AFTER_ANOTHERS_VISIT)
 @example(history=LEADS_OF_TWO_ON_ONE_DEVICE)
 @example(history=ONLY_A_LEAD)
 @example(history=LATER_KNOWN)
+@example(history=SAID_BY_STRANGERS)
 @settings(max_examples=examples(2))
 async def test_erasure_is_complete_and_takes_nothing_else(database: Database, history: History) -> None:
     """No collection has anything of the person any more, and all have what is another's or elsewhere."""
@@ -226,6 +249,10 @@ async def test_erasure_is_complete_and_takes_nothing_else(database: Database, hi
     kept = [act for act in history.acts if act.kind is not Kind.IDENTIFY and not history.is_theirs(act)]
     assert [act for act in history.acts if act.mark in text] == kept
     assert [name for name in (*history.customers, *history.emails) if name in text] == []
-    others = [contact for contact in before["contacts"] if contact["customer_id"] not in history.customers]
-    assert after["contacts"] == others
+    assert after["contacts"] == [
+        contact | ({"emails_sha256": kept_emails(contact, history)} if "emails_sha256" in contact else {})
+        for contact in before["contacts"]
+        if contact["customer_id"] not in history.customers
+        and (contact["device_id"], contact["customer_id"]) not in history.on_devices
+    ]
     assert after["counted_once"] == before["counted_once"]
