@@ -49,7 +49,7 @@ class CreditRules:
     @property
     def in_words(self) -> str:
         """A sentence that says the rules."""
-        stood = f", as it stood before {self.as_of:%Y-%m-%d %H:%M} UTC" if self.as_of else ""
+        stood = f", as it stood before {_moment_words(self.as_of)} UTC" if self.as_of else ""
         name = MODEL_WORDS[self.model]
         credited = f"{'' if name.startswith('all ') else 'the '}{name} of {TO_WORDS[self.to]}"
         window = f"{window_words(self.lookback_days)}{stood}"
@@ -69,6 +69,12 @@ MODEL_WORDS = {
     Model.POSITION_BASED: "all touches by position (40/20/40)",
 }
 TO_WORDS = {CreditTo.DEVICE: "the same device", CreditTo.CUSTOMER: "all devices of the customer"}
+
+
+def _moment_words(at: datetime) -> str:
+    """The moment, with seconds and their parts where it has any: what came a second later may not count."""
+    has_seconds = at.second or at.microsecond
+    return at.replace(tzinfo=None).isoformat(" ", "auto" if has_seconds else "minutes")
 
 
 def window_words(days: int | None) -> str:

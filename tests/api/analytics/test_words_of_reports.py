@@ -9,15 +9,22 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.app import Service
 from backend.domain.ids import LinkId
+from backend.storage.accounts.organizations import set_click_ids, set_subscription
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.api.analytics.test_query_sales import HOUR, answer, by_value, make_link, rows
-from tests.api.link_calls import API
+from tests.api.apps.test_app_sales import send
+from tests.api.apps.test_counted_opens import App
+from tests.api.link_calls import API, create, info
+from tests.api.sales.test_by_click import clicked as clicked_by
+from tests.api.told_sales import SALE, tell
 from tests.conftest import MovableClock
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
+from tests.polling import until
 
 
 @pytest.fixture
@@ -264,3 +271,69 @@ async def test_parts_of_the_time_that_are_not_all_there_are_marked(
         headers=visitor.organization.headers,
     )
     assert file.text.split()[:3] == ["week,partial,clicks", "2026-02-09,true,0", "2026-02-16,,0"]
+
+
+async def test_as_of_counts_to_the_millisecond(visitor: Visitor) -> None:
+    """What was told at that moment does not count, what was told a millisecond before does; notes say it."""
+    await visitor.result(conversion(transaction_id="order"))
+    headers = visitor.organization.headers
+    url = f"{API}/conversions/order/explain"
+    told = datetime.fromisoformat((await visitor.client.get(url, headers=headers)).json()["received_at"])
+    for later, count in ((timedelta(), 0), (timedelta(milliseconds=1), 1)):
+        at = (told + later).astimezone(UTC)
+        report = await answer(visitor, "conversions", as_of=at.isoformat())
+        assert report["totals"]["conversions"] == count
+        shown = at.replace(tzinfo=None).isoformat(" ", "auto")
+        assert f"as it stood before {shown} UTC" in note(report, "as it stood")
+    report = await answer(visitor, "conversions", as_of="2026-03-01T12:00Z")
+    assert "as it stood before 2026-03-01 12:00 UTC" in note(report, "as it stood")
+
+
+async def test_browsers_that_a_click_names_are_identities(visitor: Visitor) -> None:
+    """One for each click and customer that a server names together, besides the customer's own devices."""
+    client, of = visitor.client, visitor.organization
+    signals = await clicked_by(client, of)
+    for order, customer, identities in (("1", None, 0), ("2", "ada", 1), ("3", "ada", 1), ("4", "bob", 2)):
+        sale = SALE | {"transaction_id": order, "click_id": signals["cl_click_id"]}
+        await tell(client, of, "conversions", sale | ({"customer_id": customer} if customer else {}))
+        assert (await answer(visitor, "identities"))["totals"] == {"identities": identities}
+    await visitor.results(check(**signals), call("identify", customer_id="ada"))
+    [row] = (await answer(visitor, "identities", group_by=["link"]))["rows"]
+    assert (row["link"], row["identities"]) == (signals["cl_link_id"], 3)
+
+
+async def test_an_install_counts_when_the_app_was_opened_first(
+    client: httpx.AsyncClient, organization: TestOrganization, database: Database
+) -> None:
+    """On the day of the first launch, though it arrives later; if that can't be believed, when it arrives."""
+    await set_subscription(database, organization.id, utc_now() + timedelta(days=1))
+    now = utc_now()
+    times = {days: now - timedelta(days=days) for days in (3, 40)}
+    for days, more in ((3, {"sent_at": now.isoformat()}), (3, {}), (40, {})):
+        app = App(client, organization)
+        for _ in range(2):
+            await app.open(is_first_launch=True, occurred_at=times[days].isoformat(), **more)
+    await app.open(is_first_launch=False)
+    rows = await app.figures("installs", group_by=["day"])
+    assert {row["day"]: row["installs"] for row in rows if row["installs"]} == {
+        f"{times[3]:%Y-%m-%d}": 2, f"{now:%Y-%m-%d}": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("has_click_ids", [True, False])
+async def test_a_sale_after_an_open_of_an_app(
+    client: httpx.AsyncClient, service: Service, organization: TestOrganization, *, has_click_ids: bool
+) -> None:
+    """It came of the link, and has what is known of the open if the organization has click ids."""
+    await set_click_ids(service.resources.database, organization.id, has_click_ids)
+    signing = service.resources.click_signing
+    await until(lambda: (signing.key_for(organization.id) is not None) is has_click_ids, "not read")
+    app = App(client, organization)
+    link_id = (await info(client, organization, await create(client, organization)))["id"]
+    await app.open(link_id=link_id, platform="ios")
+    await send(app, conversion(revenue=20))
+    [row] = await app.figures("opens", "conversions", "conversion_rate", group_by=["link"])
+    assert (row["opens"], row["conversions"], row["conversion_rate"]) == (1, 1, 1.0)
+    rows = await app.figures("conversions", group_by=["outcome", "system"])
+    [sale] = [row for row in rows if row["conversions"]]
+    assert (sale["outcome"], sale["system"]) == (("app", "iOS") if has_click_ids else (None, None))
