@@ -45,7 +45,9 @@ def part_of(person: Person, device: Device) -> DevicePart:
     if not history.owners:
         return DevicePart(_ALWAYS, is_whole=True) if device.id in person.unclaimed else DevicePart()
     theirs = person.customers_on(device.id)
-    return DevicePart(history.times_of(theirs), history.customer_ids <= theirs)
+    # Who had it in a time of which identities were not kept is not known, but somebody had.
+    is_whole = all(owner in theirs for _, owner in history.owners)
+    return DevicePart(history.times_of(theirs), is_whole)
 
 
 def owner_of(record: Record, device: Device | None) -> CustomerId | None:

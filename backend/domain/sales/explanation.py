@@ -247,6 +247,8 @@ _REFUND = "It was paid back, and taken from each touch by what that has of the s
 
 
 def _words(identity: Identification, holds: bool, is_first: bool) -> str:
+    if identity.customer_id is None:
+        return "From here on the device had more customers than are kept, so it counts as nobody's."
     if not holds:
         return f"The device was told to be the customer {identity.customer_id}'s, which was taken back."
     also = ", and so is what it did before." if is_first else "."

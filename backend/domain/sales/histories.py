@@ -31,9 +31,10 @@ PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
 # (None: a direct visit), the click that led to it if that is known, and whether a server named it by that
 # click.
 ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
-# An identity as the service was told of it: from when it holds, when the service was told, the customer, when
-# it was taken back, and when another telling of the sale that it follows from replaced it.
-Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId, datetime | None, datetime | None]
+# An identity as the service was told of it: from when it holds, when the service was told, the customer
+# (None: one that was not kept), when it was taken back, and when another telling of the sale that it follows
+# from replaced it.
+Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId | None, datetime | None, datetime | None]
 # A visit with what visits are sorted by: its time, whether it is a touch (direct visits come first), its
 # device, and its number in the device's list; then its source, its click, and whether a server named it.
 OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
@@ -98,13 +99,15 @@ def known_facts(
 class History(Generic[SourceT]):
     """What was known of a device: its visits in order, and its owners, each with the time from which on.
 
+    An owner is None from where identities were not kept: then the device is nobody's.
+
     `taken_back` are customers that the device was identified as by mistake.
     """
 
     device_id: DeviceId
     last_seen_at: datetime
     visits: list[OrderedVisit[SourceT]]
-    owners: list[tuple[datetime, CustomerId]]
+    owners: list[tuple[datetime, CustomerId | None]]
     taken_back: AbstractSet[CustomerId] = frozenset()
     _times: set[datetime] | None = field(default=None, init=False)
 
@@ -125,11 +128,12 @@ class History(Generic[SourceT]):
             for number, (at, _, source, click, is_named) in enumerate(told_visits)
         ]
         visits.sort()
-        owners, wrong = [], set()
+        owners: list[tuple[datetime, CustomerId | None]] = []
+        wrong: set[CustomerId] = set()
         for at, received_at, customer_id, taken_back_at, replaced_at in identified:
             if replaced_at is not None and rules.knows(replaced_at, None):
                 continue
-            if taken_back_at is not None and rules.knows(taken_back_at, None):
+            if customer_id and taken_back_at is not None and rules.knows(taken_back_at, None):
                 wrong.add(customer_id)
             elif rules.knows(at, received_at):
                 owners.append((at, customer_id))
@@ -161,7 +165,7 @@ class History(Generic[SourceT]):
     @property
     def customer_ids(self) -> set[CustomerId]:
         """The ids of all customers that the device ever was identified as."""
-        return {customer_id for _, customer_id in self.owners}
+        return {customer_id for _, customer_id in self.owners if customer_id is not None}
 
     def owner_at(self, at: datetime) -> CustomerId | None:
         """The customer that the device belonged to then; before its first identity, the first one."""
@@ -262,8 +266,8 @@ class Histories(Generic[SourceT]):
         if is_one_of_them and not copies:
             return self._all_of(whose)
         device_visits = copies if is_one_of_them else _merged(history.visits, copies)
-        # A device that was never identified belongs to no other customer.
-        device_visits = [visit for visit in device_visits if history.owner_at(visit[0]) in {whose, None}]
+        if history.owners:  # a device that was never identified belongs to no other customer
+            device_visits = [visit for visit in device_visits if history.owner_at(visit[0]) == whose]
         return _merged(self._all_of(whose), device_visits)
 
     def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:

@@ -256,7 +256,7 @@ class _Intake:
             identified = device.identified_by_sale(record.call_id, identities)
             self._note(identified)
             for identity in identified.standing:
-                if identity.sale == record.call_id:
+                if identity.sale == record.call_id and identity.customer_id is not None:
                     for details, is_server in _told_of(record, own_id, identity.customer_id):
                         self._note_contact(device, identity.customer_id, identity.at, details, is_server)
 

@@ -88,12 +88,15 @@ class ClickId:
 class Identification:
     """The customer that a device was identified as, and the time from which this holds.
 
+    Without a customer, it says that further identities were told from then on, which were too many to keep:
+    until the next one that is kept, the device is nobody's.
+
     `received_at` is when the service was told, None where that was not noted; `taken_back_at` is when it was
     told that this was wrong. `sale` is the record that it follows from, if that may be told again (see
     domain/visitors/tellings); `replaced_at` is when a further telling said something else.
     """
 
-    customer_id: CustomerId
+    customer_id: CustomerId | None
     at: datetime
     received_at: datetime | None = field(default=None, compare=False)
     taken_back_at: datetime | None = None
@@ -171,7 +174,11 @@ class Device:
 
         An identity that the service was told of before the customer was taken back is taken back as well.
         """
-        taken_back = {(old.customer_id, old.taken_back_at) for old in self.customers if old.taken_back_at}
+        taken_back = {
+            (old.customer_id, old.taken_back_at)
+            for old in self.customers
+            if old.customer_id is not None and old.taken_back_at
+        }
         of_sale = [_of_sale(sale, new, taken_back) for new in identities if new.device_id == self.id]
         others = [identity for identity in self.customers if identity.sale != sale]
         customers = _bounded([*others, *of_sale])
@@ -286,18 +293,46 @@ def _of_sale(
     return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
 
 
-def _bounded(identifications: Iterable[Identification]) -> tuple[Identification, ...]:
-    """The identities in order, without the oldest repeated ones, and at most CUSTOMERS_KEPT of them."""
-    ordered = sorted(identifications, key=lambda identity: (identity.at, identity.customer_id))
-    if len(ordered) > REPEATED_KEPT:
+def _bounded(identifications: Sequence[Identification]) -> tuple[Identification, ...]:
+    """The identities in order, without the oldest repeated ones, and at most CUSTOMERS_KEPT of them.
+
+    Where others are left out, an identity without a customer says since when.
+    """
+    gap = next((identity for identity in identifications if identity.customer_id is None), None)
+    told = sorted((identity for identity in identifications if identity.customer_id is not None), key=_order)
+    if len(told) > REPEATED_KEPT:
         repeated = [
-            number for number in range(1, len(ordered) - 1) if _is_repeated(*ordered[number - 1 : number + 2])
+            number
+            for number in range(1, len(told) - 1)
+            if _is_repeated(*told[number - 1 : number + 2])
+            and (gap is None or not told[number - 1].at <= gap.at <= told[number + 1].at)
         ]
         left_out = set(repeated[:-REPEATED_KEPT])
-        ordered = [identity for number, identity in enumerate(ordered) if number not in left_out]
-    if len(ordered) > CUSTOMERS_KEPT:
-        ordered = [ordered[0], *ordered[1 - CUSTOMERS_KEPT :]]
-    return tuple(ordered)
+        told = [identity for number, identity in enumerate(told) if number not in left_out]
+    if len(told) > CUSTOMERS_KEPT:
+        first, *too_many = told[: 1 - CUSTOMERS_KEPT]
+        told = [first, *told[1 - CUSTOMERS_KEPT :]]
+        gap = _gap(first, too_many, gap)
+    return (told[0], *sorted((gap, *told[1:]), key=_order)) if gap and told else tuple(told)
+
+
+def _order(identity: Identification) -> tuple[datetime, str]:
+    return identity.at, identity.customer_id or ""
+
+
+def _gap(
+    first: Identification, too_many: Iterable[Identification], before: Identification | None
+) -> Identification | None:
+    """What stands for identities that are left out behind the first one, and for those left out before."""
+    unknown = (
+        identity
+        for identity in too_many
+        if identity.holds and not (first.holds and identity.customer_id == first.customer_id)
+    )
+    earliest = next(unknown, None)
+    if earliest is None or (before and before.at <= earliest.at):
+        return before
+    return Identification(None, earliest.at, earliest.received_at)
 
 
 def _is_repeated(before: Identification, identity: Identification, after: Identification) -> bool:

@@ -27,7 +27,7 @@ WITH standing AS (
 ), firsts AS (
     SELECT customer, link, visits."at" FROM spans JOIN visits ON visits.entry = spans.entry
         AND visits."at" >= since AND visits."at" < until
-    WHERE is_touch
+    WHERE is_touch AND customer <> ''
     QUALIFY row_number() OVER (PARTITION BY customer ORDER BY visits."at", device, visits.number) = 1
 )
 SELECT id, customer, "at", count(*) OVER (PARTITION BY id) FROM firsts JOIN links USING (link)

@@ -14,9 +14,9 @@ from backend.domain.links.links import UTM_FIELDS
 from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.call_metadata import Metadata
 from backend.domain.visitors.calls import ID_LENGTH
+from backend.domain.visitors.persons import Subject
 from backend.storage.accounts.origin_refusals import KEPT, OriginRefusal, add_origin_refusal
 from backend.storage.apps.installs import record_install
-from backend.storage.lifecycle.privacy.belongings import Subject
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.visitors import devices
 from tests.api.told_sales import tell

@@ -28,7 +28,7 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
     def was_told(at: datetime, received_at: datetime | None) -> bool:
         return now is None or (at if received_at is None else received_at) < now
 
-    def identities(device: Device) -> list[tuple[datetime, CustomerId]]:
+    def identities(device: Device) -> list[tuple[datetime, CustomerId | None]]:
         standing = []
         for identity in device.customers:
             gone = identity.taken_back_at is not None and (now is None or identity.taken_back_at < now)
@@ -66,7 +66,7 @@ def expect(sale: SaleFacts[Touch], devices: Sequence[Device], rules: CreditRules
         for number, visit in enumerate(_visits(device, sale if device is sale_device else None, was_told)):
             at, touch = visit
             owner = user(device, at)
-            is_theirs = owner == customer or (device is sale_device and owner is None)
+            is_theirs = owner == customer or (device is sale_device and not identities(device))
             if is_theirs if by_customer else device is sale_device:
                 visits.append((at, 0 if touch is None else 1, device.id, number, touch))
     for _, _, named, *_ in sale.visits:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,9 +127,36 @@ def test_a_page_that_identifies_on_each_load_pushes_out_nobody() -> None:
 
 
 def test_a_device_of_many_customers_keeps_the_first_and_the_latest() -> None:
-    """What it did before anybody was known stays the first one's."""
+    """What it did before anybody was known stays the first one's. What others did is not: it is nobody's.
+
+    So it is in whatever order they were told.
+    """
+    hours = list(range(200))
+    for number in range(5):
+        made = Device(OrgId("o"), DeviceId("d"), START, START)
+        for hour in Random(number).sample(hours, len(hours)) if number else hours:
+            made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+        names = [identity.customer_id for identity in made.customers]
+        assert names == ["0", None, *map(str, range(201 - CUSTOMERS_KEPT, 200))]
+        assert owners(made, -1, 0, 0.5, 1, 150, 151, 199) == ["0", "0", "0", None, None, "151", "199"]
+
+
+def test_a_device_whose_first_customer_was_taken_back_is_not_the_next_one_s() -> None:
+    """Of those that were not kept nothing is known, before and after that."""
     made = Device(OrgId("o"), DeviceId("d"), START, START)
-    for hour in range(200):
+    for hour in range(60):
         made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
-    names = [identity.customer_id for identity in made.customers]
-    assert names == ["0", *map(str, range(201 - CUSTOMERS_KEPT, 200))]
+    made = made.taken_back(CustomerId("0"), START)
+    assert owners(made, -1, 0, 5, 11) == [None, None, None, "11"]
+
+
+def test_many_identities_as_the_first_customer_leave_no_gap() -> None:
+    """Only where somebody else's was left out, it is not known whose the device was."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(8):
+        made = made.identified(CustomerId("a"), START + timedelta(hours=hour))
+    for hour in range(8, 57):
+        made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+    assert owners(made, 7, 8) == ["a", "8"]
+    made = made.identified(CustomerId("57"), START + timedelta(hours=57))
+    assert owners(made, 7, 8, 9) == ["a", None, "9"]

@@ -116,6 +116,8 @@ def expected_identities(
     firsts: dict[tuple[DeviceId, CustomerId], datetime] = {}
     for known_device in told.devices:
         for one in known_device.customers:
+            if one.customer_id is None:
+                continue
             is_over = any(at and rules.knows(at, None) for at in (one.taken_back_at, one.replaced_at))
             if not is_over and rules.knows(one.at, one.received_at):
                 before = firsts.get((known_device.id, one.customer_id), one.at)
@@ -301,8 +303,11 @@ def _identified(draw: Draw, made: Device, hour: int, received: datetime | None) 
     new = Identification(
         draw(CUSTOMERS), at(hour), received, taken_back_at=draw(later), replaced_at=draw(later)
     )
+    if draw(st.integers(0, 4)) == 0:  # others were not kept
+        new = Identification(None, at(hour), received)
     customers = sorted(
-        (*made.customers, new), key=lambda identification: (identification.at, identification.customer_id)
+        (*made.customers, new),
+        key=lambda identification: (identification.at, identification.customer_id or ""),
     )
     return replace(made, customers=tuple(customers))
 

@@ -210,6 +210,29 @@ def test_a_taken_back_identity_takes_the_customer_from_the_sale(columns: DuckDBP
         assert share.customer == customer
 
 
+def test_a_till_s_past_is_not_its_first_customer_s(columns: DuckDBPyConnection) -> None:
+    """Of a device with more customers than are kept: a visit of that time counts for the sale by device."""
+    till = device("phone", touch(5), touch(30), touch(99))
+    for hour in range(60):
+        till = till.identified(CustomerId(f"{hour:02}"), at(hour), at(hour))
+    by_customer = CreditRules(to=CreditTo.CUSTOMER, model=Model.LINEAR)
+    sales = [
+        sale("first", Telling(at(200), at(200), None, CustomerId("00"), is_server=True)),
+        sale("of then", Telling(at(6), at(6), PHONE, None)),
+        sale("named", Telling(at(7), at(7), PHONE, CustomerId("03"))),
+    ]
+    told = Told([till], sales, [[], [], []])
+    told.write(columns)
+    found_shares = found(columns, by_customer, *ALWAYS)
+    assert found_shares == expected(told, by_customer, *ALWAYS)
+    whose = {share.record: (share.customer, share.touch and share.touch[2]) for share in found_shares}
+    assert whose == {
+        "conversion first": ("00", None),
+        "conversion of then": (None, "5"),
+        "conversion named": ("03", None),
+    }
+
+
 def test_a_sale_has_what_was_known_to_be_paid_back(columns: DuckDBPyConnection) -> None:
     """All refunds, or those that had been told by then; an event and a lead have an amount of nothing."""
     refunds = [refund(120, 100), refund(150, 200)]

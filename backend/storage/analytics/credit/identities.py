@@ -19,7 +19,7 @@ def first_identities(rules: CreditRules) -> str:
         SELECT * FROM (
             SELECT -1 - min(rowid) AS record, min("at") AS "at", any_value(device) AS device, customer,
                 false AS is_same
-            FROM identities WHERE NOT {taken_back} AND NOT {replaced} AND {is_known(rules)}
+            FROM identities WHERE customer <> '' AND NOT {taken_back} AND NOT {replaced} AND {is_known(rules)}
             GROUP BY entry, customer
         ) WHERE {IN_PERIOD}
     """

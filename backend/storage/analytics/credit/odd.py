@@ -86,7 +86,7 @@ def _gone(tables: CreditTables, rules: CreditRules) -> str:
         if tables.has("unlisted"):
             device = "coalesce(devices.device, unlisted.device)"
             owner += "LEFT JOIN credit_unlisted AS unlisted ON unlisted.record = kept.record"
-        is_own = "(spans.entry IS NULL OR spans.person = kept.person)"
+        is_own = "(spans.entry IS NULL OR kept.person IS NULL OR spans.person = kept.person)"
     return f"""
         SELECT kept.record, kept."at", -1 - kept.place, kept_at, true, {device}, -1,
             kept.is_named, kept.link, kept.click_at, kept.click_mark, NULL, NULL, NULL

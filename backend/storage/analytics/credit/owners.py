@@ -12,6 +12,8 @@ from backend.storage.analytics.credit.tables import CreditTables
 # Before and behind all times.
 _FIRST, _LAST = (f"({time})::BIGINT" for time in (-(2**62), 2**62))
 _HOLDING = "(FROM credit_identified WHERE NOT is_back)"
+# The number of nobody, where identities were not kept.
+_NOBODY = -1
 _IS_SHARED = "entry IN (SELECT entry FROM credit_owners WHERE NOT is_only)"
 _OWNERS = f"""
     SELECT entry, min(person) AS person, min(person) = max(person) AS is_only FROM {_HOLDING} GROUP BY entry
@@ -38,6 +40,7 @@ _CROWDED = f"""
         SELECT DISTINCT person, entry FROM credit_spans
         SEMI JOIN (SELECT person FROM credit_spans GROUP BY person HAVING count(*) > {MOST_DEVICES})
             USING (person)
+        WHERE person <> {_NOBODY}
     ) AS theirs
     JOIN devices USING (entry)
     QUALIFY row_number() OVER (PARTITION BY person ORDER BY last_seen_at DESC, device DESC) > {MOST_DEVICES}
@@ -65,8 +68,8 @@ def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
     taken_back, replaced = (happened(rules, column) for column in ("taken_back_at", "replaced_at"))
     of_sales = "SEMI JOIN credit_told_sales USING (entry)" if rules.to is CreditTo.DEVICE else ""
     identified = f"""
-        SELECT entry, number, "at", person, {taken_back} AS is_back
-        FROM identities {of_sales} JOIN credit_people USING (customer)
+        SELECT entry, number, "at", coalesce(person, {_NOBODY}) AS person, {taken_back} AS is_back
+        FROM identities {of_sales} LEFT JOIN credit_people USING (customer)
         WHERE NOT {replaced} AND ({taken_back} OR {is_known(rules)})
     """
     tables.make("identified", identified)
@@ -83,10 +86,10 @@ def _sales(tables: CreditTables) -> str:
         wrong = """
             LEFT JOIN credit_wrong AS wrong ON wrong.entry = sales.entry AND wrong.person = sales.told_person
         """
+    owner = f"CASE WHEN {is_right} THEN sales.told_person ELSE nullif(spans.person, {_NOBODY}) END"
     return f"""
-        SELECT sales.record, sales."at", sales.entry, sales.has_copies,
-            CASE WHEN {is_right} THEN sales.told_person ELSE spans.person END AS person,
-            spans.entry IS NULL AND sales.entry IS NOT NULL AS is_nobodys
+        SELECT sales.record, sales."at", sales.entry, sales.has_copies, {owner} AS person,
+            sales.entry IS NOT NULL AND (spans.entry IS NULL OR {owner} IS NULL) AS is_nobodys
         FROM credit_told_sales AS sales
         LEFT JOIN credit_spans AS spans
             ON spans.entry = sales.entry AND sales."at" >= spans.since AND sales."at" < spans.until

@@ -71,7 +71,7 @@ def _people(sales: str | None) -> str:
     named = f"UNION ALL SELECT customer FROM ({sales}) WHERE customer IS NOT NULL" if sales else ""
     return f"""
         SELECT customer, (row_number() OVER ())::INTEGER AS person
-        FROM (SELECT DISTINCT customer FROM (SELECT customer FROM identities {named}))
+        FROM (SELECT DISTINCT customer FROM (SELECT customer FROM identities WHERE customer <> '' {named}))
     """
 
 

@@ -69,7 +69,7 @@ def find_people(
 def _find_names(tables: FunnelTables, credit: CreditTables, *, by_customer: bool) -> None:
     """Make the table `names` of the numbers of people. A device has the customer that it was told of last."""
     held = """
-        SELECT entry, arg_max(customer, number) AS customer FROM identities
+        SELECT entry, nullif(arg_max(customer, number), '') AS customer FROM identities
         WHERE taken_back_at IS NULL AND replaced_at IS NULL GROUP BY entry
     """
     names = [

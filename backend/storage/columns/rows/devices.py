@@ -112,7 +112,7 @@ def _identities(document: Document) -> Iterator[tuple[object, ...]]:
             number,
             milliseconds(identity["at"]),
             milliseconds(identity.get("received_at") or identity["at"]),
-            identity["customer_id"],
+            identity["customer_id"] or "",
             milliseconds_or_none(identity.get("taken_back_at")),
             milliseconds_or_none(identity.get("replaced_at")),
         )

@@ -65,6 +65,7 @@ CREATE TABLE day_visitors (day INTEGER, link INTEGER, visitor UINTEGER);
 CREATE TABLE devices (device VARCHAR, last_seen_at BIGINT, entry BIGINT, key UBIGINT);
 -- Visits of devices, in the order of their lists: direct ones first, then touches (`is_touch`).
 CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT}, entry BIGINT);
+-- `customer` is empty from where identities were not kept: then the device is nobody's.
 CREATE TABLE identities (
     device VARCHAR, number INTEGER, "at" BIGINT, known_at BIGINT, customer VARCHAR,
     taken_back_at BIGINT, replaced_at BIGINT, entry BIGINT
