@@ -19,6 +19,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from backend.concurrency.retrying import Retries
 from backend.domain.errors import OperatorError
 from backend.operations.logs import configure_logs
 from backend.operations.shared_counts import SHARED_FOLDER
@@ -63,14 +64,19 @@ class _Worker:
     """A worker process, and the pipe on which it sends its news."""
 
     def __init__(self, job: Job, others: Iterable[_Worker]) -> None:
-        """Start the process."""
+        """Start the process. Raises OSError where the system has no room for one."""
         self.news, theirs = _processes.Pipe()
         # A worker sees the supervisor's end by its pipe, so no other worker may have the other end of it.
         inherited = [self.news, *(other.news for other in others)] if _FORKS else []
         self.process: BaseProcess = _processes.Process(target=begin, args=(job, theirs, inherited))
-        with _blocked_signals():
-            self.process.start()
-        theirs.close()
+        try:
+            with _blocked_signals():
+                self.process.start()
+        except OSError:
+            self.news.close()
+            raise
+        finally:
+            theirs.close()
         self.silence = Silence(self.process, job.settings.stall_seconds)
         self.is_ready = False
         # Why it can't start. It may have told before that it is ready: all workers share the port, so
@@ -110,6 +116,9 @@ class _Supervisor:
         self._job = job
         self._workers: list[_Worker] = []
         self._stopping = False
+        # Between two tries to start a worker in place of one that ended: each failed fork may take memory.
+        self._retries = Retries(first=PAUSE, longest=30.0, jitter=0.0)
+        self._start_at = 0.0
         self._looked_at = time.monotonic()
 
     def run(self, on_ready: Callable[[], None]) -> None:
@@ -147,7 +156,7 @@ class _Supervisor:
     def _replace_dead(self) -> None:
         """Wait a while for a worker to end.
 
-        Start another one in its place, unless the service is stopping.
+        Start another one in its place after a pause, unless the service is stopping.
         """
         for worker in self._watch(self._workers):
             if self._stopping:
@@ -156,8 +165,18 @@ class _Supervisor:
             self._tell_end(worker)
             self._workers.remove(worker)
             _remove_gauges(worker.process.pid)
-            time.sleep(PAUSE)
+            self._start_at = max(self._start_at, time.monotonic() + PAUSE)
+        if len(self._workers) < self._job.settings.workers and time.monotonic() >= self._start_at:
+            self._start_missing()
+
+    def _start_missing(self) -> None:
+        """Start a worker in place of one that has ended; if that fails, later: the others go on."""
+        try:
             self._start_one()
+            self._retries.succeed()
+        except OSError as error:
+            self._start_at = time.monotonic() + self._retries.fail()
+            _logger.error("No worker can be started in place of one that ended: %s", error)
 
     def _watch(self, workers: Sequence[_Worker]) -> list[_Worker]:
         """Wait a while for one of them to end, and end those that have been silent for too long.
@@ -167,6 +186,8 @@ class _Supervisor:
         starting = [worker.news for worker in workers if not worker.is_ready]
         # Not for ever: a worker that was told to stop may not end, and a signal does not end the wait.
         pause = pause_of(self._job.settings.stall_seconds)
+        if len(workers) < self._job.settings.workers:
+            pause = min(pause, PAUSE)
         ended = wait([*(worker.process.sentinel for worker in workers), *starting], timeout=pause)
         # While the supervisor itself stood still, as in a machine that was suspended, it could hear nobody.
         before, self._looked_at = self._looked_at, time.monotonic()

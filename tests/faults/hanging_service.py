@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from backend.settings import Settings
 
 PATHS = {"/in-python", "/in-c"}
 THREAD = "/thread-for-ever"
+# While this is there, the system has no room for another process.
+NO_ROOM = Path(os.environ.get("WAYLINK_DATA_DIR", ""), "no-room")
 REFUSAL = Path(os.environ.get("WAYLINK_DATA_DIR", ""), "refusal")
 
 
@@ -68,7 +73,15 @@ def hang_in_c() -> None:
     re.match("(a|a)*b", "a" * 200)
 
 
+def fork_if_there_is_room(fork: Callable[[], int]) -> int:
+    """A fork, or the error that a system without room for it raises."""
+    if NO_ROOM.exists():
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return fork()
+
+
 if __name__ == "__main__":
+    os.fork = partial(fork_if_there_is_room, os.fork)
     heartbeat.LAST_SECONDS = 1.0
     settings = load_settings()
     ready = json.dumps({"base_url": settings.base_url})

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faults.hanging_service import PATHS, REFUSAL, THREAD
+from tests.faults.hanging_service import NO_ROOM, PATHS, REFUSAL, THREAD
 from tests.polling import until, wait_for_async
 from tests.processes.service_process import ServiceProcess, service_process
 
@@ -153,3 +153,24 @@ async def test_a_worker_that_can_not_be_replaced_says_why(tmp_path: Path) -> Non
 async def told(service: ServiceProcess) -> str:
     """What the service has logged and printed."""
     return service.log_text
+
+
+async def test_a_worker_that_can_not_be_replaced_ends_no_other(tmp_path: Path) -> None:
+    """While the system has no room for another process, the worker that is left answers; later there are two
+    again."""
+    with service_process(tmp_path, module=HANGING, WAYLINK_WORKERS="2") as service:
+        no_room = tmp_path / NO_ROOM.name
+        no_room.touch()
+        killed, left = service.workers
+        os.kill(killed, signal.SIGKILL)
+        refused = "No worker can be started in place of one that ended: "
+
+        def is_refused() -> bool:
+            return any(line["message"].startswith(refused) for line in service.log_lines)
+
+        await until(is_refused, "no fork fails")
+        assert await pid_that_answers(service) == left
+        no_room.unlink()
+        await until(lambda: len(service.workers - {killed}) == 2, "it is not replaced")
+        assert left in service.workers
+        assert service.stop() == 0
