@@ -3,7 +3,7 @@
 "Pre-hijacked accounts" (Sudhodanan and Paverd, USENIX Security 2022) names them: the classic-federated merge,
 the unexpired session, the trojan identifier, the unexpired change of an address, and the provider that does
 not verify. Each test has a stranger who owns an organization, the person whose address it is, and another
-organization that lets this person in.
+organization that lets this person in. test_who_gets_in tries all orders of what they do.
 """
 
 from __future__ import annotations
