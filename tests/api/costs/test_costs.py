@@ -119,6 +119,14 @@ async def test_rows_totals_and_currency_agree(
         # Conversions in the other currency are in no figure.
         alone = await query(visitor, measures=MEASURES, group_by=["campaign"], currency=currency)
         assert [float(alone["totals"][name]) for name in MEASURES] == expected
+    asked = {"measures": "return_on_ad_spend,cost_per_click", "group_by": "campaign"}
+    url, headers = f"{API}/analytics/export", organization.headers
+    lines = (await client.get(url, params=asked, headers=headers)).text.splitlines()
+    assert lines == [
+        "campaign,kind,return_on_ad_spend_EUR,return_on_ad_spend_USD,cost_per_click_EUR,cost_per_click_USD",
+        "a,,11.1,,2.500000,",
+        "b,,,6.0,,2.500000",
+    ]
     for column, first in (("return_on_ad_spend.EUR", "a"), ("-return_on_ad_spend.USD", "b")):
         ordered = await query(visitor, measures=MEASURES, group_by=["campaign"], order_by=column)
         assert ordered["rows"][0]["campaign"] == first
