@@ -191,11 +191,11 @@ class Service:
         kept = timedelta(days=self.settings.archive_days)
         tell_of_archive = partial(archive_mail, self.settings.base_url) if make_mail else None
         return (
-            finishing_deletions(database, clock),
+            finishing_deletions(database),
             finishing_erasures(database),
             DestinationWatch(database, resources.pages, clock, hours),
             Sequencer(database),
-            feed_aging(database, clock),
+            feed_aging(database),
             click_merges(database),
             expired_days(database),
             statement_signing(database),

@@ -25,11 +25,10 @@ from backend.storage.columns.tables.forgetting import expire, forget_all, has_ex
 from backend.storage.columns.tables.state import State, read_state
 from backend.storage.columns.tables.store import ColumnFile
 from backend.storage.columns.tables.transactions import to_its_end
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, server_time
 from backend.storage.feed.marks import is_lost
 from backend.storage.feed.packed import read_packed
 from backend.storage.outbox.sequencer import place_all, waits_since
-from backend.system.clock import Clock
 
 # How long a question waits for facts that are made anew before FactsNotReady is raised.
 _CATCH_UP_SECONDS = 3.0
@@ -107,13 +106,13 @@ class Projection:
             while self.users:
                 await self._unused.wait()
 
-    async def catch_up(self, clock: Clock) -> None:
+    async def catch_up(self) -> None:
         """Read the feed up to what is committed now. What was begun goes on if nobody waits for it any more.
 
         Raises FactsNotReady if that takes long, as at first, and duckdb.Error.
         """
         if self._next is None:
-            self._next = asyncio.create_task(self._after(self._running, clock))
+            self._next = asyncio.create_task(self._after(self._running))
             self._next.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         waited_for = self._next
         await asyncio.wait([waited_for], timeout=_CATCH_UP_SECONDS)
@@ -121,17 +120,18 @@ class Projection:
             raise FactsNotReady(self._clicks_loaded)
         waited_for.result()
 
-    async def _after(self, running: asyncio.Task[None] | None, clock: Clock) -> None:
+    async def _after(self, running: asyncio.Task[None] | None) -> None:
         if running:
             await asyncio.wait([running])
         self._running, self._next = self._next, None
-        await self._read(clock)
+        await self._read()
 
-    async def _read(self, clock: Clock) -> None:
-        now = clock()
+    async def _read(self) -> None:
         # If this is interrupted, the file says how far it came.
         state, self._known = self._known or await self._stored(), None
-        self._settings, is_another, _ = await asyncio.gather(
+        # By MongoDB's clock: a host's may be wrong, and what expires by it is not read again.
+        now, self._settings, is_another, _ = await asyncio.gather(
+            server_time(self._database),
             find_asked_settings(self._database, self.file.org_id),
             is_lost(self._database, self.file.org_id, state.place, state.mark),
             self._place_all(),

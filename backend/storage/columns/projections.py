@@ -176,7 +176,7 @@ class Projections:
         async with self._open.using(org_id) as projection:
             with _blamed(projection, is_reading=False):
                 deleted, _ = await asyncio.gather(
-                    find_deleted(self._database, [org_id]), projection.catch_up(self._clock)
+                    find_deleted(self._database, [org_id]), projection.catch_up()
                 )
             if not deleted:
                 yield projection

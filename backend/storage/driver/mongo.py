@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from contextvars import Context
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from bson import encode
@@ -126,7 +126,7 @@ async def ping(database: Database) -> None:
 async def server_time(database: Database) -> datetime:
     """The time by the database's clock, which is the same for all processes."""
     now: datetime = (await database.command("hello"))["localTime"]
-    return now
+    return now.replace(tzinfo=UTC)  # the answer of a command has times without a zone
 
 
 async def until_confirmed(database: Database) -> None:

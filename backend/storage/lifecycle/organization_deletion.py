@@ -35,7 +35,7 @@ from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.deadlines import deadline
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.lifecycle import collections
 from backend.storage.lifecycle.purge import delete_counts
 from backend.storage.lifecycle.restores import cancel_restore
@@ -130,12 +130,15 @@ async def _continue_deletion(database: Database, deletion: Deletion, now: dateti
     return deleted
 
 
-def finishing_deletions(database: Database, clock: Clock) -> PeriodicTask:
-    """Carries out announced deletions in the background of a service, and finishes those that were begun."""
+def finishing_deletions(database: Database) -> PeriodicTask:
+    """Carries out announced deletions in the background of a service, and finishes those that were begun.
+
+    It uses MongoDB's clock, since a host's clock may be wrong and what is deleted does not come back.
+    """
 
     async def work() -> None:
-        await begin_due_deletions(database, clock())
-        await finish_deletions(database, clock())
+        await begin_due_deletions(database, await server_time(database))
+        await finish_deletions(database, await server_time(database))
 
     return PeriodicTask(_NAME, work, _INTERVAL)
 

@@ -15,13 +15,12 @@ from bson import Timestamp
 
 from backend.domain.accounts.organizations import Organization
 from backend.storage.accounts.organizations import list_organizations
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, server_time
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
-from backend.system.clock import Clock
 
 LEASE = "feed_aging"
 _NAME = "deleting what has expired in feeds"
@@ -36,13 +35,16 @@ _EXTRA_TIME = {
 }
 
 
-def feed_aging(database: Database, clock: Clock) -> PeriodicTask:
-    """Deletes old entries in the background, in one process of all, once an hour."""
+def feed_aging(database: Database) -> PeriodicTask:
+    """Deletes old entries in the background, in one process of all, once an hour.
+
+    It uses MongoDB's clock, since a host's clock may be wrong and what is deleted does not come back.
+    """
 
     async def delete() -> None:
         # The lease is neither renewed nor ended, so that no process begins again before the hour is over.
         if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
-            await delete_expired(database, clock())
+            await delete_expired(database, await server_time(database))
 
     return PeriodicTask(_NAME, delete, _POLL_INTERVAL)
 

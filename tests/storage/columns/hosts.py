@@ -13,7 +13,7 @@ from backend.storage.analytics.question import Facts, FactsNotReady, Question
 from backend.storage.columns.projections import Projections
 from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.driver.mongo import Database
-from backend.system.clock import utc_now
+from backend.system.clock import Clock, utc_now
 from tests.facts.feeds import place_all
 
 
@@ -29,10 +29,12 @@ class CountClicks(Question[int]):
 
 
 @asynccontextmanager
-async def host(database: Database, folder: Path, memory_mb: int = 160) -> AsyncIterator[Projections]:
+async def host(
+    database: Database, folder: Path, memory_mb: int = 160, clock: Clock = utc_now
+) -> AsyncIterator[Projections]:
     """A host that has its files in this folder."""
     store = ColumnStore(folder, EngineBounds(memory_mb=memory_mb, threads=1))
-    projections = Projections(database, store, utc_now, 60)
+    projections = Projections(database, store, clock, 60)
     try:
         yield projections
     finally:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 
 from duckdb import DuckDBPyConnection
 
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.ids import InstallId, LinkId
+from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.apps.installs import record_install
 from backend.storage.columns.tables.forgetting import expire, has_expired
 from backend.storage.driver.mongo import Database
 from backend.storage.sales.batches import store_batches
+from backend.system.clock import utc_now
 from tests.domain.sales.shelf import START, arrived, batch
 from tests.facts.organizations import TestOrganization
 from tests.storage.analytics.feeding import catch_up
 from tests.storage.analytics.naive.rows import rows_in
+from tests.storage.columns.hosts import count, host
 
 DAY = 86_400
 VISITOR_TABLES = ("devices", "visits", "identities", "records", "tellings", "record_visits", "installs")
@@ -58,3 +62,18 @@ async def test_what_has_expired(
     of_device = {"devices": 1, "visits": 1, "identities": 1, "records": 2, "tellings": 2, "record_visits": 2}
     assert gone(3, 8.01) == nothing | old | of_device
     assert gone(3, 14) == {table: sizes[table] for table in VISITOR_TABLES}
+
+
+async def test_a_host_whose_clock_is_wrong(
+    organization: TestOrganization, database: Database, tmp_path: Path
+) -> None:
+    """What expires does so by MongoDB's clock: a host a year ahead deletes nothing that is kept."""
+    now = utc_now()
+    visit = arrived("event", (now - START).total_seconds(), name="seen")
+    await store_batches(database, [batch(visit, org=organization.id, second=(now - START).total_seconds())])
+    await set_retention_days(database, organization.id, 30)
+    async with host(database, tmp_path, clock=lambda: utc_now() + timedelta(days=365)) as projections:
+        assert await count(projections, database, organization.id) == 0
+        async with projections._open.using(organization.id) as projection:
+            kept = projection.file.connection().execute("SELECT count(*) FROM records").fetchall()
+    assert kept == [(1,)]
