@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backend.storage.accounts.rate_limits import begin_try, forget_count
+from backend.storage.accounts.rate_limits import begin_try, forget_count, undo_try
 from backend.storage.driver.mongo import Database
 
 
@@ -23,6 +23,10 @@ class GrowingPause:
     async def begin(self, key: str) -> float:
         """Begin a try. Returns 0, or the seconds that are left of the pause: then no try has begun."""
         return await begin_try(self._database, f"{self._name}/{key}", self._pauses)
+
+    async def undo(self, key: str) -> None:
+        """Undo a try that began and could not be carried out."""
+        await undo_try(self._database, f"{self._name}/{key}")
 
     async def forget(self, key: str) -> None:
         """Forget all tries for this key."""

@@ -5,12 +5,16 @@ See decisions, "link-passwords".
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import PAUSES
+from backend.rate_limits.untried import undone_after_errors
 from backend.storage.driver.mongo import Database
 
 # Wrong tries from one address, whatever they are for.
@@ -42,10 +46,25 @@ class LinkPasswordLimits:
                 return state.reset_after
         return 0
 
+    @asynccontextmanager
+    async def trying(self, protected_id: str, address: str) -> AsyncIterator[None]:
+        """A block that checks the password of a try that has begun. An error in it undoes the try's count."""
+
+        async def undo() -> None:
+            network = network_of(address) or address
+            await self._pauses.undo(await self._pair(protected_id, network))
+            await self._give_back(protected_id, network)
+
+        async with undone_after_errors(undo):
+            yield
+
     async def succeeded(self, protected_id: str, address: str) -> None:
         """Undo the count of a correct try."""
         network = network_of(address) or address
         await self._pauses.forget(await self._pair(protected_id, network))
+        await self._give_back(protected_id, network)
+
+    async def _give_back(self, protected_id: str, network: str) -> None:
         await self._of_address.give_back(await self._hashes.hash(network))
         await self._of_link.give_back(await self._hashes.hash(protected_id))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,6 +12,7 @@ from backend.rate_limits.address_hashes import AddressHashes, keyed_hash
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit, LimitState
+from backend.rate_limits.untried import undone_after_errors
 from backend.storage.accounts.users.known_addresses import add_known_address, is_known_address
 from backend.storage.clicks.address_keys import address_key_of_month, find_address_keys
 from backend.storage.driver.mongo import Database
@@ -86,6 +89,29 @@ class SignInLimits:
         return await self._pauses.begin(await self._hashes.hash(visitor.pair)) or _wait(
             await self._of_codes.count(await self._hashes.hash(visitor.account))
         )
+
+    @asynccontextmanager
+    async def trying(self, visitor: Visitor) -> AsyncIterator[None]:
+        """A block that checks the password of a try that has begun. An error in it undoes the try's count."""
+
+        async def undo() -> None:
+            if not visitor.is_known:
+                await self._pauses.undo(await self._hashes.hash(visitor.pair))
+            await self.give_back(visitor)
+
+        async with undone_after_errors(undo):
+            yield
+
+    @asynccontextmanager
+    async def trying_code(self, visitor: Visitor) -> AsyncIterator[None]:
+        """The same for a code of the second factor."""
+
+        async def undo() -> None:
+            await self._pauses.undo(await self._hashes.hash(visitor.pair))
+            await self._of_codes.give_back(await self._hashes.hash(visitor.account))
+
+        async with undone_after_errors(undo):
+            yield
 
     async def give_back(self, visitor: Visitor) -> None:
         """Undo the count of a try whose password was right.

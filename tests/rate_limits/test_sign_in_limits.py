@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import uuid
 from datetime import UTC, datetime
 
 import pytest
+from pymongo.errors import AutoReconnect
 
 from backend.rate_limits import sign_in_limits
 from backend.rate_limits.growing_pause import GrowingPause
@@ -144,3 +146,28 @@ async def test_wrong_codes_are_followed_by_pauses_from_known_addresses_too(
     others = [await limits.recognize(account, an_address()) for _ in range(4)]
     assert [not await limits.begin_code(visitor) for visitor in others] == [True, True, False, False]
     assert [not await limits.begin_try(visitor) for visitor in others] == [True] * 4, "passwords go on"
+
+
+@pytest.mark.parametrize("kind", ["unknown", "known", "code"])
+async def test_what_was_not_tried_is_not_counted(database: Database, kind: str) -> None:
+    """Where an error ends a try again and again, the account and the address have as many left as before;
+    where it is cancelled they have not, or who hangs up could guess without end."""
+    limits = SignInLimits(database, utc_now)
+    account, address = an_account(), an_address()
+    if kind == "known":
+        await sign_in(limits, account, address)
+    visitor = await limits.recognize(account, address)
+    begin = limits.begin_code if kind == "code" else limits.begin_try
+    trying = limits.trying_code if kind == "code" else limits.trying
+    for error in [AutoReconnect] * 40:
+        assert not await begin(visitor)
+        with pytest.raises(error):
+            async with trying(visitor):
+                raise error
+    allowed = 0
+    while not await begin(visitor):
+        allowed += 1
+        with pytest.raises(asyncio.CancelledError):
+            async with trying(visitor):
+                raise asyncio.CancelledError
+    assert allowed == (30 if kind == "known" else 5)

@@ -54,7 +54,7 @@ async def refuse(report: Report, password: str) -> RefusedPassword | None:
         return RefusedPassword("Too many wrong tries.", 429, seconds)
     try:
         with deadline_paused():
-            async with hashing.turn(precedence=False):
+            async with limits.trying(report.id, address), hashing.turn(precedence=False):
                 is_right = await is_password(password, report.password_hash)
     except TooManyWait:
         return busy

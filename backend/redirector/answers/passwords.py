@@ -58,7 +58,7 @@ class LinkPasswords:
         if seconds := await self._rate_limits.begin_try(link.id, address):
             wait = [(b"retry-after", b"%d" % ceil(seconds))]
             return pages.password(visit, Refused.LATER, 429, wait)
-        async with self._hashing.turn(precedence=False):
+        async with self._rate_limits.trying(link.id, address), self._hashing.turn(precedence=False):
             is_right = await is_password(password, link.limits.password_hash)
         if not is_right:
             return pages.password(visit, Refused.WRONG, 403)

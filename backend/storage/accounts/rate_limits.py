@@ -60,6 +60,13 @@ async def forget_count(database: Database, counted_id: str) -> None:
     await database[NAME].delete_one({"_id": counted_id})
 
 
+async def undo_try(database: Database, tries_id: str) -> None:
+    """Undo the last try that began, and its pause. While there is a pause, no other has begun behind it."""
+    undone = {"count": {"$max": [0, {"$subtract": ["$count", 1]}]}, "ends_pause_at": "$$NOW"}
+    collection = database.get_collection(NAME, write_concern=_UNJOURNALED)
+    await collection.update_one({"_id": tries_id}, [{"$set": undone}])
+
+
 async def begin_try(database: Database, tries_id: str, pauses: Sequence[float]) -> float:
     """Begin a try, unless the pause after the last try is not over.
 

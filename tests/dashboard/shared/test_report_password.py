@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import httpx
+import pytest
 
+from backend.concurrency.turns import TooManyWait
+from backend.dashboard.shared import passwords
 from backend.domain.links.password_passes import PASS_DURATION
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.reports import change_report
@@ -83,3 +86,19 @@ async def test_guessing_is_bounded(reader: httpx.AsyncClient, make_report: Repor
     assert waits.status_code == 429
     assert int(waits.headers["retry-after"]) > 0
     assert "Too many wrong tries." in waits.text
+
+
+async def test_what_was_not_tried_is_not_counted(
+    reader: httpx.AsyncClient, make_report: ReportFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A password that the service could not check is no wrong one, however often that happens."""
+    report = await make_report(password=PASSWORD)
+
+    async def check(*_: object) -> bool:
+        raise TooManyWait
+
+    with monkeypatch.context() as patch:
+        patch.setattr(passwords, "is_password", check)
+        for _ in range(7):
+            assert (await reader.post(path_of(report), data={"password": PASSWORD})).status_code == 503
+    assert (await reader.post(path_of(report), data={"password": PASSWORD})).status_code in {200, 303}

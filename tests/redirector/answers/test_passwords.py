@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -10,9 +11,10 @@ import pytest
 from backend.app import Service
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Link
-from backend.storage.accounts.users.passwords import hash_password
+from backend.redirector.answers import passwords
+from backend.storage.accounts.users.passwords import hash_password, is_password
 from backend.storage.driver.mongo import Database
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 
 PASSWORD = "kites & röpes"
@@ -123,3 +125,33 @@ async def test_other_links_take_no_form(
     for path in (f"/{link.path}", "/nothing", "/"):
         answer = await visitor.post(path, data={"password": "x"})
         assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD")
+
+
+async def test_who_came_in_a_crowd_may_try_again(
+    service: Service, visitor: httpx.AsyncClient, link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many with the right password at once, some are asked to come again: none of their tries counts as
+    wrong, however often that happens."""
+    host, crowd = str(visitor.base_url), [f"198.51.100.{number}" for number in range(40)]
+
+    async def give_from(address: str) -> int:
+        transport = httpx.ASGITransport(app=service, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url=host) as client:
+            return (await give(client, link, PASSWORD)).status_code
+
+    checked = is_password
+
+    async def check_slowly(password: str, password_hash: str | None) -> bool:
+        await crowded.wait()
+        return await checked(password, password_hash)
+
+    crowded = asyncio.Event()
+    with monkeypatch.context() as patch:
+        patch.setattr(passwords, "is_password", check_slowly)
+        for _ in range(7):  # a seventh wrong try would have to wait
+            crowded.clear()
+            giving = [asyncio.create_task(give_from(address)) for address in crowd]
+            await until(lambda: sum(one.done() for one in giving) >= 15, "nobody is sent away")  # noqa: B023
+            crowded.set()
+            assert {*await asyncio.gather(*giving)} == {303, 503}
+    assert {await give_from(address) for address in crowd} == {303}

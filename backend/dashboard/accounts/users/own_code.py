@@ -14,7 +14,9 @@ async def code_problem(code: str) -> str:
     visitor = await limits.recognize(user().email, visitor_address())
     if seconds := await limits.begin_code(visitor):
         return f"was tried too often; wait {seconds:.0f} seconds"
-    if await accept_code(resources().database, user(), code, resources().clock()) is None:
+    async with limits.trying_code(visitor):
+        accepted = await accept_code(resources().database, user(), code, resources().clock())
+    if accepted is None:
         return "is not the code of this moment, or was used already"
     await limits.code_succeeded(visitor)
     return ""

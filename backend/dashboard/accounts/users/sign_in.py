@@ -74,7 +74,7 @@ async def sign_in() -> Response:
     if seconds := await limits.begin_try(visitor):
         return await _retry_later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
     try:
-        async with AsyncExitStack() as turn:
+        async with limits.trying(visitor), AsyncExitStack() as turn:
             with deadline_paused():
                 await turn.enter_async_context(hashing.turn(precedence=visitor.is_known))
             user = await _authenticate(visitor.account, form().get("password", ""))
@@ -110,7 +110,8 @@ async def sign_in_code() -> Response:
         response = await _code_form(f"Too many wrong tries. {_wait_for(seconds)}", 429)
         response.headers["Retry-After"] = str(ceil(seconds))
         return response
-    accepted = await accept_code(resources().database, user, form().get("code", ""), resources().clock())
+    async with limits.trying_code(visitor):
+        accepted = await accept_code(resources().database, user, form().get("code", ""), resources().clock())
     if accepted is None:
         _note_refusal(user, "code")
         return await _code_form(_WRONG_CODE, 422)
@@ -182,7 +183,9 @@ def _account(email: str) -> str:
 
 async def _authenticate(email: str, password: str) -> User | None:
     user = await find_user_by_email(resources().database, email)
-    if not await is_password(password, user.password_hash if user else None) or user is None:
+    with deadline_paused():  # others may be hashed before
+        is_right = await is_password(password, user.password_hash if user else None)
+    if user is None or not is_right:
         if user:
             _note_refusal(user, "password")
         return None

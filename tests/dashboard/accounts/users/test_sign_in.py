@@ -15,8 +15,10 @@ from urllib.parse import quote
 import httpx
 import pytest
 from argon2 import PasswordHasher
+from pymongo.errors import AutoReconnect
 
 from backend.app import Service, create_app
+from backend.dashboard.accounts.users import sign_in
 from backend.dashboard.frame.service import DashboardService
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import SESSION_DURATION, hash_token
@@ -348,3 +350,16 @@ async def test_organizations_of_a_user(
     stored = await database[sessions.NAME].find_one({"_id": hash_token(token(person))})
     assert stored is not None
     assert stored["org_id"] == organization.id
+
+
+async def test_what_was_not_tried_is_not_counted(stranger: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes while MongoDB does not answer has given no wrong password, however often they try."""
+
+    async def find(*_: object) -> None:
+        raise AutoReconnect("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sign_in, "find_user_by_email", find)
+        for _ in range(7):
+            assert (await stranger.sign_in()).status_code == 503
+    assert (await stranger.sign_in()).status_code == 303
