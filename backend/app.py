@@ -199,7 +199,7 @@ class Service:
             click_merges(database),
             expired_days(database),
             statement_signing(database),
-            analytics_upkeep(database, resources.analytics),
+            analytics_upkeep(database, resources.analytics, clock),
             WebhookDelivery(sender_resources),
             ArchiveMaking(database, clock, kept, tell_of_archive),
             AlertWatch(database, resources.analytics, channels, clock),

@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from backend.concurrency.processes import who_locks
@@ -17,6 +18,7 @@ from backend.settings import Settings
 from backend.storage.analytics import process_start
 from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import (
+    KEPT_UP,
     LOCK,
     MOST_BYTES,
     PROTOCOL,
@@ -134,6 +136,12 @@ class Analytics:
     async def keep_up(self) -> None:
         """Let what is kept here follow what was erased and deleted."""
         await self._asked({})
+
+    def kept_up_at(self) -> datetime | None:
+        """Since when nothing is left here of what was erased or deleted until then; None if it never was."""
+        with contextlib.suppress(FileNotFoundError):
+            return datetime.fromtimestamp((self._folder / KEPT_UP).stat().st_mtime, UTC)
+        return None
 
     async def close(self) -> None:
         """Close the connection. The process ends by itself."""

@@ -18,6 +18,8 @@ MOST_BYTES = 1 << 30
 # What the system allows for a socket's path, and a little less.
 _LONGEST_PATH = 100
 _NAME = "questions.socket"
+# Written when no file had bytes any more of what was deleted about people.
+KEPT_UP = "kept_up"
 # The file that the one process of a folder has locked.
 LOCK = "process.lock"
 # Seconds between two signs of life to whoever is connected. A process without them has been stopped.

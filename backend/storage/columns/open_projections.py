@@ -122,11 +122,12 @@ class OpenProjections:
             raise NoAnswer(f"The figures can't be read: {error}") from error
         self._open[org_id] = self._projection(await self._made_anew(org_id, error))
 
-    async def rewrite(self, org_id: OrgId) -> None:
+    async def rewrite(self, org_id: OrgId) -> bool:
         """Write the file anew, so that no bytes are left of rows that were deleted.
 
         Questions go on meanwhile. The copy takes the file's place in a moment in which nobody uses it, and
-        goes on with the feed from where the file was when it was copied. Raises duckdb.Error.
+        goes on with the feed from where the file was when it was copied. Returns False where there was no
+        such moment. Raises duckdb.Error.
         """
         async with self.using(org_id) as projection:
             copy = await self._copied(projection.file)
@@ -139,9 +140,10 @@ class OpenProjections:
                 if not projection.users:
                     await until_ended(self._close_now(org_id))
                     await asyncio.to_thread(self._store.replace, projection.file, copy)
-                    return
+                    return True
         await asyncio.to_thread(self._store.discard, copy)
         _logger.info("%s is written anew later, since it is used", projection.file.path.name)
+        return False
 
     async def _copied(self, file: ColumnFile) -> ColumnFile:
         copying = asyncio.ensure_future(asyncio.to_thread(self._store.copy, file))

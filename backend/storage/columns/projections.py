@@ -131,23 +131,33 @@ class Projections:
         """Bring every file that there is up to date, and delete those of organizations that are no more.
 
         Those come first that have waited longest. An error of one of them stops no other. Where it is done
-        already, who asks waits for that.
+        already, who asks waits for that. Once no file has bytes any more of what was deleted about people,
+        that is noted; as long as it is not, this is to be called again soon.
         """
         if self._keeping_up is None or self._keeping_up.done():
             self._keeping_up = asyncio.create_task(self._keep_all_up())
         await asyncio.shield(self._keeping_up)
 
     async def _keep_all_up(self) -> None:
-        for org_id in sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0)):
-            self._kept_up[org_id] = time.monotonic()
-            try:
-                if await self._tried(org_id, self._is_to_be_rewritten):
-                    await self._open.rewrite(org_id)
-            except FactsNotReady:
-                continue  # what was begun goes on
-            except (StorageError, duckdb.Error, OSError) as error:
+        begun_at = self._clock()
+        in_order = sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0))
+        are_clean = [await self._keep_one_up(org_id) for org_id in in_order]
+        if self._store.drop_old_formers(self._clock()) and all(are_clean):
+            self._store.note_kept_up(begun_at)
+
+    async def _keep_one_up(self, org_id: OrgId) -> bool:
+        """Whether the file has no bytes any more of what was deleted about people."""
+        self._kept_up[org_id] = time.monotonic()
+        try:
+            is_to_be_rewritten = await self._tried(org_id, self._is_to_be_rewritten)
+            return not is_to_be_rewritten or await self._open.rewrite(org_id)
+        except FactsNotReady:
+            return False  # what was begun goes on
+        except (StorageError, duckdb.Error, OSError) as error:
+            if self._store.has(org_id):  # else it was deleted with its organization
                 _logger.warning("The columns of the organization %s can't be kept up: %s", org_id, error)
-        self._store.drop_old_formers(self._clock())
+                return False
+            return True
 
     async def _is_to_be_rewritten(self, projection: Projection) -> bool:
         return await projection.is_to_be_rewritten(self._clock())

@@ -14,6 +14,7 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.ids import OrgId
 from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.messages import KEPT_UP
 from backend.storage.analytics.question import FactsNotReady
 from backend.storage.columns import open_projections, projection
 from backend.storage.columns.loading import load
@@ -141,6 +142,26 @@ async def test_a_file_is_written_anew_beside_questions(
         await keeping_up
         assert path.stat().st_ino != before
         assert await count(projections, database, organization.id) == 30
+
+
+async def test_what_could_not_be_written_anew_is_not_noted_as_done(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A file that is in use all the time is tried again soon, and not when the next hour is over."""
+    monkeypatch.setattr(open_projections, "_CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr(open_projections, "_REPLACE_TRIES", 2)
+    monkeypatch.setattr(projection, "is_to_be_rewritten", lambda connection, now: True)
+    organization, note = await make_organization(), tmp_path / KEPT_UP
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 0
+        async with projections._open.using(organization.id):
+            await projections.keep_up()
+            assert not note.exists()
+        await projections.keep_up()
+        assert note.exists()
 
 
 async def test_room_is_made_only_by_files_that_nobody_uses(

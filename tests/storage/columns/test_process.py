@@ -10,7 +10,8 @@ import uuid
 from collections.abc import AsyncIterator, Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from backend.domain.visitors.persons import Subject
 from backend.settings import Settings
 from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.analytics import client as client_module
-from backend.storage.analytics import process_start
+from backend.storage.analytics import process_start, upkeep
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
@@ -33,6 +34,7 @@ from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestio
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.lifecycle.privacy.privacy import erase_subject
+from backend.system.clock import utc_now
 from tests.facts.clicks import click, ship
 from tests.polling import until, wait_for_async
 
@@ -366,24 +368,86 @@ async def test_no_byte_is_left_of_who_was_erased(
 ) -> None:
     """Once the host keeps its files up, the bytes of an erased person are in none of them."""
     name = f"ada-{uuid.uuid4().hex}"
-    for number, whose in enumerate((name, "somebody else")):
-        lead = {
-            "_id": f"{org_id}/{number}", "org_id": org_id, "at": NOW, "device_id": None, "customer_id": whose,
-            "first_touch": None, "touch": None,
-        }  # fmt: skip
-        await database["leads"].insert_one(lead)
-    assert await count(analytics, org_id) == 0
+    folder = own_settings.data_dir / "analytics"
+    for whose in (name, "somebody else"):
+        await told_of(analytics, database, org_id, whose)
     await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
     assert await count(analytics, org_id) == 0
+    assert files_with(folder, name) == [f"{org_id}.duckdb.wal"]
     await analytics.keep_up()
     assert await count(analytics, org_id) == 0
-    folder = own_settings.data_dir / "analytics"
     os.kill(pid_of(own_settings), signal.SIGKILL)
     await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
-    bytes_of = [file.read_bytes() for file in folder.glob(f"{org_id}.duckdb*")]
-    assert bytes_of
-    assert not any(name.encode() in content for content in bytes_of)
-    assert any(b"somebody else" in content for content in bytes_of)
+    assert files_with(folder, name) == []
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """The names of all files below the folder in whose bytes the text is."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path.name for path in files if text.encode() in path.read_bytes()]
+
+
+async def told_of(analytics: Analytics, database: Database, org_id: OrgId, name: str) -> None:
+    """Have a customer of this name in the columns."""
+    lead = {"org_id": org_id, "at": NOW, "device_id": None, "customer_id": name}
+    untouched = {"_id": f"{org_id}/{uuid.uuid4()}", "first_touch": None, "touch": None}
+    await database["leads"].insert_one(lead | untouched)
+    assert await count(analytics, org_id) == 0
+
+
+async def test_nothing_is_left_by_who_was_killed(
+    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
+) -> None:
+    """What a process had laid aside, and files that it was writing anew, are gone with the next process,
+    which the upkeep starts."""
+    folder, name = own_settings.data_dir / "analytics", f"ada-{uuid.uuid4().hex}"
+    await visit(database, org_id)
+    assert await count(analytics, org_id) == 1
+    os.kill(pid_of(own_settings), signal.SIGKILL)
+    await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
+    (folder / "spills").mkdir(exist_ok=True)
+    left = ("spills/duckdb_temp_storage-0.tmp", f"{org_id}.duckdb.new", f"{uuid.uuid4()}.duckdb.new.wal")
+    for file in left:
+        (folder / file).write_text(name)
+    await analytics.keep_up()
+    assert files_with(folder, name) == []
+    assert await count(analytics, org_id) == 1
+
+
+async def test_the_hour_goes_on_through_restarts(
+    analytics: Analytics,
+    database: Database,
+    org_id: OrgId,
+    own_settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A service that starts looks when the files of its host were kept up last, and not how long it runs; it
+    asks again each minute until nothing is left."""
+    folder, name = own_settings.data_dir / "analytics", f"ada-{uuid.uuid4().hex}"
+    await told_of(analytics, database, org_id, name)
+    await analytics.keep_up()
+    await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
+    monkeypatch.setattr(upkeep, "_LOOK_EVERY", timedelta(seconds=0.1))
+    looked: list[list[OrgId]] = []
+    org_ids = analytics.org_ids
+
+    async def counted() -> list[OrgId]:
+        looked.append(await org_ids())
+        return looked[-1]
+
+    monkeypatch.setattr(analytics, "org_ids", counted)
+    for minutes, is_due in ((40, False), (50, True)):
+        task = upkeep.analytics_upkeep(database, analytics, partial(later, timedelta(minutes=minutes)))
+        looks = len(looked)
+        await task.start()
+        await until(lambda: len(looked) > looks + 1, "it does not look")  # noqa: B023 - in this round
+        await task.stop()
+        assert (files_with(folder, name) == []) is is_due
+
+
+def later(by: timedelta) -> datetime:
+    """The time after now."""
+    return utc_now() + by
 
 
 async def test_a_file_that_nobody_has_used_for_long_is_made_again(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import logging
+import os
 import re
 import shutil
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pathlib import Path
 import duckdb
 
 from backend.domain.ids import OrgId
+from backend.storage.analytics.messages import KEPT_UP
 from backend.storage.columns.tables.moments import Moments
 from backend.storage.columns.tables.schema import FORMAT, TABLES
 from backend.system.private_folder import private_folder
@@ -114,11 +116,28 @@ class ColumnStore:
             raise
         return file
 
-    def drop_old_formers(self, now: datetime) -> None:
-        """Delete what is kept for long: it may have data about people who were erased since then."""
+    def drop_old_formers(self, now: datetime) -> bool:
+        """Delete what is kept for long: it may have data about people who were erased since then.
+
+        Returns whether none is kept any more.
+        """
+        is_kept = False
         for path in self.folder.glob(f"*{SUFFIX}{_FORMER}*"):
             if now.timestamp() - path.stat().st_ctime > _FORMER_KEPT.total_seconds():
                 path.unlink()
+            else:
+                is_kept = True
+        return not is_kept
+
+    def has(self, org_id: OrgId) -> bool:
+        """Whether the organization has a file."""
+        return self._path(org_id).exists()
+
+    def note_kept_up(self, at: datetime) -> None:
+        """Note that no file has bytes of what was deleted about people until then."""
+        note = self.folder / KEPT_UP
+        note.touch()
+        os.utime(note, (at.timestamp(), at.timestamp()))
 
     def drop_former(self, org_id: OrgId) -> None:
         """Delete what was kept of a file that was made anew."""
