@@ -7,11 +7,11 @@ the caller gives for it. Times are all with a time zone, or all without one and 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import chain
 from operator import itemgetter
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
@@ -21,9 +21,11 @@ from backend.domain.sales.credit_rules import CreditRules, CreditTo
 from backend.domain.visitors.attribution import Device, Times, Touch
 from backend.domain.visitors.tellings import Telling, VisitT, combine
 
-# A customer with more devices is no person, but a name such as "guest". Of such a customer's devices, only
-# the latest ones and the sale's own count.
+# A customer with more devices is no person, but a name such as "guest". Of such a customer's devices count
+# the sale's own, the latest of those that a server named, and of those that only browsers told of the latest,
+# and besides these the ones that were told first: so whoever has the public key takes no place of theirs.
 MOST_DEVICES = 100
+MOST_LATEST, MOST_FIRST = 50, 50
 SourceT = TypeVar("SourceT")
 # The link, and the click's place in the ledger.
 PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
@@ -32,9 +34,11 @@ PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
 # click.
 ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
 # An identity as the service was told of it: from when it holds, when the service was told, the customer
-# (None: one that was not kept), when it was taken back, and when another telling of the sale that it follows
-# from replaced it.
-Identified: TypeAlias = tuple[datetime, datetime | None, CustomerId | None, datetime | None, datetime | None]
+# (None: one that was not kept), when it was taken back, when another telling of the sale that it follows from
+# replaced it, and whether a server named both device and customer.
+Identified: TypeAlias = tuple[
+    datetime, datetime | None, CustomerId | None, datetime | None, datetime | None, bool
+]
 # A visit with what visits are sorted by: its time, whether it is a touch (direct visits come first), its
 # device, and its number in the device's list; then its source, its click, and whether a server named it.
 OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
@@ -101,7 +105,8 @@ class History(Generic[SourceT]):
 
     An owner is None from where identities were not kept: then the device is nobody's.
 
-    `taken_back` are customers that the device was identified as by mistake.
+    `taken_back` are customers that the device was identified as by mistake. `claims` say of each customer
+    whether a server named the device as theirs, and when the service was first told so.
     """
 
     device_id: DeviceId
@@ -109,6 +114,7 @@ class History(Generic[SourceT]):
     visits: list[OrderedVisit[SourceT]]
     owners: list[tuple[datetime, CustomerId | None]]
     taken_back: AbstractSet[CustomerId] = frozenset()
+    claims: Mapping[CustomerId, tuple[bool, datetime]] = field(default_factory=dict)
     _times: set[datetime] | None = field(default=None, init=False)
 
     @classmethod
@@ -130,14 +136,19 @@ class History(Generic[SourceT]):
         visits.sort()
         owners: list[tuple[datetime, CustomerId | None]] = []
         wrong: set[CustomerId] = set()
-        for at, received_at, customer_id, taken_back_at, replaced_at in identified:
+        claims: dict[CustomerId, tuple[bool, datetime]] = {}
+        for at, received_at, customer_id, taken_back_at, replaced_at, is_server in identified:
             if replaced_at is not None and rules.knows(replaced_at, None):
                 continue
             if customer_id and taken_back_at is not None and rules.knows(taken_back_at, None):
                 wrong.add(customer_id)
             elif rules.knows(at, received_at):
                 owners.append((at, customer_id))
-        return cls(device_id, last_seen_at, visits, owners, wrong)
+                if customer_id:
+                    told_at = received_at or at
+                    is_by_server, first = claims.get(customer_id, (False, told_at))
+                    claims[customer_id] = is_by_server or is_server, min(first, told_at)
+        return cls(device_id, last_seen_at, visits, owners, wrong, claims)
 
     @classmethod
     def of_device(cls, device: Device, rules: CreditRules) -> History[Touch]:
@@ -149,7 +160,14 @@ class History(Generic[SourceT]):
             (visit.at, visit.received_at, None, None, False) for visit in device.direct_visits
         ]
         identified = [
-            (owner.at, owner.received_at, owner.customer_id, owner.taken_back_at, owner.replaced_at)
+            (
+                owner.at,
+                owner.received_at,
+                owner.customer_id,
+                owner.taken_back_at,
+                owner.replaced_at,
+                owner.is_server,
+            )
             for owner in device.customers
         ]
         told_visits = [*direct, *map(as_told, touches)]
@@ -246,7 +264,7 @@ class Histories(Generic[SourceT]):
             for customer_id in history.customer_ids:
                 self._of_customer.setdefault(customer_id, []).append(history)
         for customer_id, all_of_them in self._of_customer.items():
-            self._of_customer[customer_id] = _latest(all_of_them)
+            self._of_customer[customer_id] = counting(customer_id, all_of_them)
 
     def _visits_of_device(self, sale: SaleFacts[SourceT]) -> list[OrderedVisit[SourceT]]:
         """The visits of the sale's own device."""
@@ -319,10 +337,23 @@ def _merged(*lists: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:
     return sorted(chain.from_iterable(filled))
 
 
-def _latest(histories: list[History[SourceT]]) -> list[History[SourceT]]:
+def counting(customer_id: CustomerId, histories: list[History[SourceT]]) -> list[History[SourceT]]:
+    """Those of a customer's devices that count."""
     if len(histories) <= MOST_DEVICES:
         return histories
-    return nlargest(MOST_DEVICES, histories, key=lambda history: (history.last_seen_at, history.device_id))
+    by_server = [history for history in histories if history.claims[customer_id][0]]
+    others = [history for history in histories if not history.claims[customer_id][0]]
+    latest = nlargest(MOST_LATEST, others, key=_seen)
+    last_seen = {history.device_id for history in latest}
+    earlier = (history for history in others if history.device_id not in last_seen)
+    first = nsmallest(
+        MOST_FIRST, earlier, key=lambda history: (history.claims[customer_id][1], history.device_id)
+    )
+    return [*nlargest(MOST_DEVICES, by_server, key=_seen), *latest, *first]
+
+
+def _seen(history: History[SourceT]) -> tuple[datetime, DeviceId]:
+    return history.last_seen_at, history.device_id
 
 
 def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[SourceT]]:

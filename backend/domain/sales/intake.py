@@ -272,7 +272,7 @@ class _Intake:
             contact = Contact(batch.org_id, None, customer_id, at, details, is_server=_is_server(batch))
             self.decisions.contacts.append(contact)
             return
-        self._note(device.identified(customer_id, at, batch.received_at))
+        self._note(device.identified(customer_id, at, batch.received_at, is_server=batch.sent_at is None))
         is_told = call.kind is Kind.IDENTIFY
         self._note_contact(device, customer_id, at, details, _is_server(batch), is_told=is_told)
 
@@ -332,7 +332,9 @@ class _Intake:
             self._note(self._touched(device, visit))
         if browser := self._seen(batch.org_id, arrived.unknown_browser, at, None):
             touched = self._touched(browser, visit)
-            self._note(touched.identified(customer_id, at, batch.received_at) if customer_id else touched)
+            if customer_id:
+                touched = touched.identified(customer_id, at, batch.received_at, is_server=True)
+            self._note(touched)
             if customer_id:
                 self._note_contact(browser, customer_id, at, {}, is_server=True)
 

@@ -92,8 +92,9 @@ class Identification:
     until the next one that is kept, the device is nobody's.
 
     `received_at` is when the service was told, None where that was not noted; `taken_back_at` is when it was
-    told that this was wrong. `sale` is the record that it follows from, if that may be told again (see
-    domain/visitors/tellings); `replaced_at` is when a further telling said something else.
+    told that this was wrong. `is_server` says that a server named both the device and the customer. `sale` is
+    the record that it follows from, if that may be told again (see domain/visitors/tellings); `replaced_at`
+    is when a further telling said something else.
     """
 
     customer_id: CustomerId | None
@@ -102,6 +103,7 @@ class Identification:
     taken_back_at: datetime | None = None
     sale: CallId | None = None
     replaced_at: datetime | None = None
+    is_server: bool = False
 
     @property
     def holds(self) -> bool:
@@ -163,10 +165,15 @@ class Device:
         return replace(self, direct_visits=tuple(visits[-DIRECT_VISITS_KEPT:]))
 
     def identified(
-        self, customer_id: CustomerId, at: datetime, received_at: datetime | None = None
+        self,
+        customer_id: CustomerId,
+        at: datetime,
+        received_at: datetime | None = None,
+        *,
+        is_server: bool = False,
     ) -> Device:
-        """A copy of the device that is identified as this customer from `at` on."""
-        new = Identification(customer_id, at, received_at)
+        """A copy of the device that is identified as this customer from `at` on, by a server if so."""
+        new = Identification(customer_id, at, received_at, is_server=is_server)
         return self._with_customers(_bounded(_each_once(self.customers, new)))
 
     def identified_by_sale(self, sale: CallId, identities: Iterable[SaleIdentity]) -> Device:
@@ -288,9 +295,10 @@ def _of_sale(
     sale: CallId, identity: SaleIdentity, taken_back: Iterable[tuple[CustomerId, datetime | None]]
 ) -> Identification:
     """The identity that a sale gives its device. It is taken back if its customer was, after it was told."""
-    _, customer_id, at, told_at, received_at, replaced_at = identity
+    _, customer_id, at, told_at, received_at, replaced_at, is_server = identity
     times = (back for whose, back in taken_back if back and whose == customer_id and told_at <= back)
-    return Identification(customer_id, at, received_at, min(times, default=None), sale, replaced_at)
+    back = min(times, default=None)
+    return Identification(customer_id, at, received_at, back, sale, replaced_at, is_server)
 
 
 def _bounded(identifications: Sequence[Identification]) -> tuple[Identification, ...]:
@@ -337,10 +345,11 @@ def _gap(
 
 def _is_repeated(before: Identification, identity: Identification, after: Identification) -> bool:
     """Whether the identities before and after it are alike, and it did not arrive earlier than the first."""
-    claim = (identity.customer_id, identity.taken_back_at, identity.replaced_at)
-    return _told_at(before) <= _told_at(identity) and all(
-        claim == (other.customer_id, other.taken_back_at, other.replaced_at) for other in (before, after)
-    )
+    return _told_at(before) <= _told_at(identity) and _claim(before) == _claim(identity) == _claim(after)
+
+
+def _claim(identity: Identification) -> tuple[object, ...]:
+    return identity.customer_id, identity.taken_back_at, identity.replaced_at, identity.is_server
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Combined(NamedTuple):
 
 
 class SaleIdentity(NamedTuple):
-    """A device that a sale says to be its customer's from `at` on.
+    """A device that a sale says to be its customer's from `at` on; `is_server`: a server named both.
 
     The sale said so since `received_at`, until a further telling said something else at `replaced_at`. Both
     the device and the customer were told since `told_at`: what is taken back later, is taken back of it too.
@@ -66,6 +66,7 @@ class SaleIdentity(NamedTuple):
     told_at: datetime
     received_at: datetime
     replaced_at: datetime | None = None
+    is_server: bool = False
 
 
 def combine(tellings: Sequence[Telling[VisitT]]) -> Combined:
@@ -190,6 +191,8 @@ def identities_of(tellings: Sequence[Telling[VisitT]]) -> list[SaleIdentity]:
         last = identities[-1] if identities and identities[-1].replaced_at is None else None
         if last and (new is None or new[:3] != last[:3]):
             identities[-1] = last._replace(replaced_at=moment)
+        elif new and last:
+            identities[-1] = last._replace(is_server=new.is_server)
         if new and (last is None or new[:3] != last[:3]):
             identities.append(new)
     return identities
@@ -209,4 +212,8 @@ def _identity(tellings: Sequence[Telling[VisitT]], received_at: datetime) -> Sal
     if not of_customer:
         return None
     told_at = max(min(of_device), min(of_customer))
-    return SaleIdentity(device_id, customer_id, at, told_at, received_at)
+    by_servers = [telling for telling in tellings if telling.is_server]
+    is_server = any(telling.device_id == device_id for telling in by_servers) and any(
+        telling.customer_id == customer_id for telling in by_servers
+    )
+    return SaleIdentity(device_id, customer_id, at, told_at, received_at, is_server=is_server)

@@ -110,7 +110,7 @@ def _read(
     database: BlockingDatabase, session: BlockingSession, org_id: OrgId, customer_id: CustomerId, kept: Kept
 ) -> tuple[dict[DeviceId, Device], dict[Kind, list[Document]]]:
     """The customer's devices, and the latest records of the customer and of these devices."""
-    found = kept.devices(identities.latest_devices(database, session, org_id, customer_id))
+    found = kept.devices(identities.counting_devices(database, session, org_id, customer_id))
     conditions: list[Document] = [{"org_id": org_id, "customer_id": customer_id}]
     if found:
         conditions.append({"org_id": org_id, "device_id": {"$in": list(found)}})

@@ -125,7 +125,7 @@ def _devices(
     histories = [History.of_device(device, rules) for device in devices_by_key.values()]
     customer_id = customer_of(sale, histories[0] if histories else None)
     if customer_id is not None:
-        found = kept.devices(identities.latest_devices(database, session, org_id, customer_id)).values()
+        found = kept.devices(identities.counting_devices(database, session, org_id, customer_id)).values()
         devices_by_key |= {(org_id, device.id): device for device in found}
     return list(devices_by_key.values())
 

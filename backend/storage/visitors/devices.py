@@ -142,6 +142,7 @@ def owners_of(document: Document) -> History[None]:
             identification.customer_id,
             identification.taken_back_at,
             identification.replaced_at,
+            identification.is_server,
         )
         for identification in map(_identification, document["customers"])
     ]
@@ -167,8 +168,8 @@ def _customers(customers: Iterable[Identification]) -> list[Document]:
 
 def _customer(identification: Identification) -> Document:
     stored = {name: getattr(identification, name) for name in _CUSTOMER}
-    of_sale = {name: getattr(identification, name) for name in _OF_SALES}
-    return stored | {name: value for name, value in of_sale.items() if value is not None}
+    rare = {name: getattr(identification, name) for name in _RARE}
+    return stored | {name: value for name, value in rare.items() if value}
 
 
 def _identification(stored: Document) -> Identification:
@@ -181,6 +182,7 @@ def _identification(stored: Document) -> Identification:
         get("taken_back_at"),
         get("sale"),
         get("replaced_at"),
+        get("is_server", False),
     )
 
 
@@ -192,8 +194,8 @@ def _clocks(clocks: Iterable[DeviceClock]) -> list[int]:
     return [clock // MILLISECOND for clock in clocks]
 
 
-_OF_SALES = ("sale", "replaced_at")  # only identities that follow from sales have these
-_CUSTOMER = tuple(item.name for item in fields(Identification) if item.name not in _OF_SALES)
+_RARE = ("sale", "replaced_at", "is_server")  # few identities have these
+_CUSTOMER = tuple(item.name for item in fields(Identification) if item.name not in _RARE)
 _HISTORY = ("first_touch", "touches", "click_ids", "customers", "direct_visits")
 # How each field of a device is stored, except for those in its id.
 _FORMS: dict[str, Callable[[Any], Any]] = {

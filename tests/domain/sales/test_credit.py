@@ -16,7 +16,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import kept_credit, share_credit
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import MOST_DEVICES, RefundFact, SaleFacts, as_told
+from backend.domain.sales.histories import MOST_FIRST, MOST_LATEST, RefundFact, SaleFacts, as_told
 from backend.domain.visitors.attribution import Device, DirectVisit, Touch
 from tests.domain.sales.naive_credit import expect
 from tests.examples import examples
@@ -164,18 +164,32 @@ def test_a_click_on_the_phone_and_a_purchase_on_the_laptop() -> None:
     assert names_of(sale, again, **by_customer) == ["phone 1"]
 
 
-def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own() -> None:
+def test_of_a_customer_with_many_devices_the_first_and_the_latest_count_and_the_sale_s_own() -> None:
     """Such a customer is no person, but "guest": otherwise each sale would be divided among all guests."""
     guests = [
-        replace(device(str(hour), hour).identified(GUEST, at(hour)), last_seen_at=at(hour))
-        for hour in range(2 * MOST_DEVICES)
+        replace(device(str(hour), hour).identified(GUEST, at(hour), at(hour)), last_seen_at=at(hour))
+        for hour in range(200)
     ]
-    latest = [f"{hour} {hour}" for hour in range(MOST_DEVICES, 2 * MOST_DEVICES)]
+    counting = [f"{hour} {hour}" for hour in (*range(MOST_FIRST), *range(200 - MOST_LATEST, 200))]
     late = at(999)
     linear = {"to": CreditTo.CUSTOMER, "model": Model.LINEAR}
-    assert names_of(SaleFacts(late, late, DeviceId("150"), GUEST), guests, **linear) == latest
-    assert names_of(SaleFacts(late, late, DeviceId("7"), GUEST), guests, **linear) == ["7 7", *latest]
-    assert names_of(SaleFacts(late, late, None, GUEST), guests, **linear) == latest
+    assert names_of(SaleFacts(late, late, DeviceId("160"), GUEST), guests, **linear) == counting
+    own = names_of(SaleFacts(late, late, DeviceId("77"), GUEST), guests, **linear)
+    assert own == [*counting[:MOST_FIRST], "77 77", *counting[MOST_FIRST:]]
+    assert names_of(SaleFacts(late, late, None, GUEST), guests, **linear) == counting
+
+
+def test_made_up_browsers_push_no_device_out() -> None:
+    """Neither one that was told of before, nor one that a server named, however many there are."""
+    made_up = [
+        replace(device(f"made up {number}").identified(ADA, at(0), at(20)), last_seen_at=at(90))
+        for number in range(300)
+    ]
+    before = device("before", 1).identified(ADA, at(2), at(2))
+    named = device("named", 3).identified(ADA, at(2), at(50), is_server=True)
+    sale = SaleFacts[Touch](at(99), at(99), None, ADA)
+    linear = {"to": CreditTo.CUSTOMER, "model": Model.LINEAR}
+    assert names_of(sale, [*made_up, before, named], **linear) == ["before 1", "named 3"]
 
 
 def test_the_models_differ() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
@@ -97,21 +98,25 @@ def test_before_the_first_identity_a_device_is_the_first_one_s(columns: DuckDBPy
         assert names_of(columns, told, to=CreditTo.CUSTOMER, model=Model.LINEAR) == [name]
 
 
-def test_of_a_customer_with_many_devices_the_latest_count_and_the_sale_s_own(
+def test_of_a_customer_with_many_devices_as_many_count_as_the_domain_says(
     columns: DuckDBPyConnection,
 ) -> None:
-    """Of devices that were seen last at the same time, those whose ids sort last."""
-    guests = [
-        replace(
-            identified(device(f"{number:03}", touch(number)), (GUEST, number)), last_seen_at=at(number // 2)
-        )
-        for number in range(MOST_DEVICES + 3)
-    ]
-    latest = [f"{number}" for number in range(3, MOST_DEVICES + 3)]
-    linear = {"to": CreditTo.CUSTOMER, "model": Model.LINEAR}
-    for own, more in (("050", []), ("001", ["1"]), ("002", ["2"]), (None, [])):
-        told = told_of(*guests, sales=[bought(DeviceId(own) if own else None, 9_000, GUEST)])
-        assert names_of(columns, told, **linear) == [*more, *latest]
+    """The sale's own, the latest that servers named, and the latest and the first that browsers told of."""
+    made = Random(54)
+    guests = []
+    for number in range(2 * MOST_DEVICES + 20):
+        guest = device(f"{number:03}", touch(number), seen_at=at(made.randrange(40)))
+        told_at, by_server = at(300 + made.randrange(60)), made.random() < 0.5
+        guests.append(guest.identified(GUEST, at(made.randrange(200)), told_at, is_server=by_server))
+    for own, customer in ((None, GUEST), ("007", GUEST), ("111", None), ("222", GUEST)):
+        sold = sale("s", Telling(at(9_000), at(9_000), DeviceId(own) if own else None, customer))
+        told = Told(guests, [sold], [[]])
+        told.write(columns)
+        for as_of in (None, at(330)):
+            rules = CreditRules(to=CreditTo.CUSTOMER, model=Model.LINEAR, as_of=as_of)
+            shares = found(columns, rules, *ALWAYS)
+            assert shares == expected(told, rules, *ALWAYS)
+            assert as_of or 150 < len(shares) < len(guests)
 
 
 def test_a_sale_s_own_device_that_is_nobody_s_counts_too(columns: DuckDBPyConnection) -> None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
-from backend.domain.sales.histories import MOST_DEVICES
+from backend.domain.sales.histories import MOST_DEVICES, MOST_FIRST, MOST_LATEST
 from backend.storage.analytics.credit.sales import happened, is_known
 from backend.storage.analytics.credit.tables import CreditTables
 
@@ -35,22 +35,32 @@ _WRONG = f"""
     WHERE is_back
 """
 _CROWDED = f"""
-    SELECT person, entry
-    FROM (
-        SELECT DISTINCT person, entry FROM credit_spans
-        SEMI JOIN (SELECT person FROM credit_spans GROUP BY person HAVING count(*) > {MOST_DEVICES})
-            USING (person)
-        WHERE person <> {_NOBODY}
-    ) AS theirs
-    JOIN devices USING (entry)
-    QUALIFY row_number() OVER (PARTITION BY person ORDER BY last_seen_at DESC, device DESC) > {MOST_DEVICES}
+    WITH claims AS (
+        SELECT person, entry, coalesce(bool_or(is_server), false) AS is_server, min(known_at) AS told_at
+        FROM {_HOLDING} SEMI JOIN (
+            SELECT person FROM {_HOLDING} WHERE person <> {_NOBODY}
+            GROUP BY person HAVING count(DISTINCT entry) > {MOST_DEVICES}
+        ) USING (person)
+        GROUP BY person, entry
+    ), seen AS (
+        SELECT person, entry, is_server, told_at, device, row_number() OVER (
+            PARTITION BY person, is_server ORDER BY last_seen_at DESC, device DESC
+        ) AS place
+        FROM claims JOIN devices USING (entry)
+    ), earlier AS (
+        SELECT person, entry, row_number() OVER (PARTITION BY person ORDER BY told_at, device) AS place
+        FROM seen WHERE NOT is_server AND place > {MOST_LATEST}
+    )
+    SELECT person, entry FROM seen WHERE is_server AND place > {MOST_DEVICES}
+    UNION ALL
+    SELECT person, entry FROM earlier WHERE place > {MOST_FIRST}
 """
 
 
 def find_owners(tables: CreditTables, rules: CreditRules, *, has_people: bool) -> None:
     """Make the table `sales`; with `has_people` also `spans`, in which devices were a customer's.
 
-    Where credit goes by customer also `crowded`: devices of a customer beyond the latest ones.
+    Where credit goes by customer also `crowded`: devices of a customer beyond those that count.
     """
     if not has_people:
         nobody = "NULL::INTEGER AS person, entry IS NOT NULL AS is_nobodys"
@@ -59,8 +69,6 @@ def find_owners(tables: CreditTables, rules: CreditRules, *, has_people: bool) -
         return
     _find_spans(tables, rules)
     tables.make("sales", _sales(tables))
-    if rules.to is CreditTo.CUSTOMER:
-        tables.make("crowded", _CROWDED)
     tables.drop("told_sales", "wrong")
 
 
@@ -68,7 +76,8 @@ def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
     taken_back, replaced = (happened(rules, column) for column in ("taken_back_at", "replaced_at"))
     of_sales = "SEMI JOIN credit_told_sales USING (entry)" if rules.to is CreditTo.DEVICE else ""
     identified = f"""
-        SELECT entry, number, "at", coalesce(person, {_NOBODY}) AS person, {taken_back} AS is_back
+        SELECT entry, number, "at", coalesce(person, {_NOBODY}) AS person, {taken_back} AS is_back,
+            known_at, is_server
         FROM identities {of_sales} LEFT JOIN credit_people USING (customer)
         WHERE NOT {replaced} AND ({taken_back} OR {is_known(rules)})
     """
@@ -76,6 +85,8 @@ def _find_spans(tables: CreditTables, rules: CreditRules) -> None:
     tables.make("owners", _OWNERS)
     tables.make("spans", _SPANS)
     tables.make("wrong", _WRONG)
+    if rules.to is CreditTo.CUSTOMER:
+        tables.make("crowded", _CROWDED)
     tables.drop("identified", "owners")
 
 

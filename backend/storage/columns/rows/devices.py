@@ -31,6 +31,7 @@ _IDENTITY = {
     "customer": "VARCHAR",
     "taken_back_at": "BIGINT",
     "replaced_at": "BIGINT",
+    "is_server": "BOOLEAN",
 }
 
 
@@ -115,4 +116,5 @@ def _identities(document: Document) -> Iterator[tuple[object, ...]]:
             identity["customer_id"] or "",
             milliseconds_or_none(identity.get("taken_back_at")),
             milliseconds_or_none(identity.get("replaced_at")),
+            identity.get("is_server", False),
         )

@@ -68,7 +68,7 @@ CREATE TABLE visits (device VARCHAR, number INTEGER, is_touch BOOLEAN, {_VISIT},
 -- `customer` is empty from where identities were not kept: then the device is nobody's.
 CREATE TABLE identities (
     device VARCHAR, number INTEGER, "at" BIGINT, known_at BIGINT, customer VARCHAR,
-    taken_back_at BIGINT, replaced_at BIGINT, entry BIGINT
+    taken_back_at BIGINT, replaced_at BIGINT, is_server BOOLEAN, entry BIGINT
 );
 
 -- Leads, conversions and events. `record` is the file's own number; `kind` and `id` name it. An amount is in

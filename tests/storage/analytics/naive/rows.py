@@ -195,10 +195,8 @@ def _device(document: Document) -> Iterator[tuple[str, Row]]:
     for number, identification in enumerate(device.customers):
         known_at = _ms(identification.received_at or identification.at)
         back = (_ms(identification.taken_back_at), _ms(identification.replaced_at))
-        yield (
-            "identities",
-            (device.id, number, _ms(identification.at), known_at, identification.customer_id, *back),
-        )
+        whose = (identification.customer_id or "", *back, identification.is_server)
+        yield "identities", (device.id, number, _ms(identification.at), known_at, *whose)
 
 
 def _visit(touch: Touch) -> Row:
