@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
 from backend.archives.archive_file import Entry
 from backend.domain.links.links import Link
 from backend.domain.web.short_urls import parse_short_url
@@ -48,7 +50,7 @@ class LinkLoops:
             self._is_domain[host] = await is_domain(self._database, host)
         return self._is_domain[host]
 
-    async def _resolve(self, place: DomainPath) -> Link | None:
-        if place[0] in self._domains:
-            return self._leading_links.get(place)
-        return await links.resolve_link(self._database, *place)
+    async def _resolve(self, places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+        others = {place for place in places if place[0] not in self._domains}
+        found = await links.resolve_links(self._database, others)
+        return found | {place: self._leading_links[place] for place in places & self._leading_links.keys()}

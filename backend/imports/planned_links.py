@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Set
 from datetime import datetime
 
 from backend.domain.ids import LinkId, OrgId
@@ -13,7 +13,7 @@ from backend.domain.links.operations import DomainNotConfigured, PathTaken
 from backend.domain.web.short_urls import parse_short_url
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import resolve_link, taken_paths
+from backend.storage.links.links import resolve_links, taken_paths
 from backend.storage.links.writing.loops import DomainPath, refuse_loop, refuse_varying
 
 
@@ -89,7 +89,7 @@ class PlannedLinks:
             self._served[domain] = await is_domain(self._database, domain)
         return self._served[domain]
 
-    async def _resolve(self, place: DomainPath) -> Link | None:
-        if place in self._planned:
-            return self._planned[place]
-        return await resolve_link(self._database, *place) if await self._is_served(place[0]) else None
+    async def _resolve(self, places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+        planned = {place: self._planned[place] for place in places & self._planned.keys()}
+        others = [place for place in places - planned.keys() if await self._is_served(place[0])]
+        return await resolve_links(self._database, others) | planned

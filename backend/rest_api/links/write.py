@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from quart import Response
@@ -29,6 +29,7 @@ from backend.domain.links.operations import (
     LinkGone,
     LinkOperation,
     LinkResult,
+    UpsertLink,
     operation_for,
 )
 from backend.json_api import error_table
@@ -57,6 +58,8 @@ from backend.rest_api.routes.query_flag import QueryFlag
 from backend.rest_api.routes.query_string import query_error, refuse_parameters
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.purge import LinkHasClicks, LinkIsHeld, purge_link
+from backend.storage.links.links import find_link_by_external_id
+from backend.storage.links.lists.details import read_details
 from backend.storage.links.tags import find_tags_of
 from backend.storage.links.writing.idempotency import EarlierRequest, KeyUsed, answer_record
 from backend.storage.links.writing.writes import Submission
@@ -160,10 +163,13 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     if key is None:
         return await _stored(await submit(Submission([request])))
 
+    # Before the transaction, which others' writes wait for: figures may take long.
+    before = await _details_before(operation)
+
     async def record(outcomes: Sequence[LinkResult]) -> Document | None:
         if outcomes[0].link is None:
             return None
-        status, text = await _answer(outcomes[0])
+        status, text = await _answer(outcomes[0], before)
         return answer_record(status, text, key.fingerprint, request.now)
 
     outcome = await submit(Submission([request], key.record_id, record))
@@ -248,11 +254,22 @@ async def _stored(outcome: LinkResult) -> WrittenLink:
     return WrittenLink(*await _answer(outcome), link.id)
 
 
-async def _answer(outcome: LinkResult) -> tuple[int, str]:
-    """Status and body: the link with every field, as it is now."""
-    link = outcome.require_link()
-    if outcome.done is Done.CREATED:
-        tags, form = await find_tags_of(resources().database, [link]), resources().short_url_form
-        return 201, json.dumps(whole_link_json(link, LinkDetails({}, tags, {}), form, resources().clock()))
-    (link_json,) = await whole_links_json([link])
-    return 200, json.dumps(link_json)
+async def _details_before(operation: LinkOperation) -> LinkDetails:
+    """The details of the link that the operation brings up to date, if there is one already."""
+    database, links = resources().database, []
+    if isinstance(operation, UpsertLink):
+        external_id = operation.new.fields["external_id"]
+        link = await find_link_by_external_id(database, external_id, caller().org_id)
+        links = [link] if link else []
+    return await read_details(database, resources().analytics, links, resources().clock())
+
+
+async def _answer(outcome: LinkResult, before: LinkDetails | None = None) -> tuple[int, str]:
+    """Status and body: the link with every field, as it is now, or with the details from `before`."""
+    link, database = outcome.require_link(), resources().database
+    if before is None and outcome.done is not Done.CREATED:
+        (link_json,) = await whole_links_json([link])
+        return 200, json.dumps(link_json)
+    details = replace(before or LinkDetails({}, {}, {}), tags=await find_tags_of(database, [link]))
+    text = json.dumps(whole_link_json(link, details, resources().short_url_form, resources().clock()))
+    return 201 if outcome.done is Done.CREATED else 200, text

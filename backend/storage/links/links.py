@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, fields
 from operator import attrgetter
@@ -132,6 +133,20 @@ async def resolve_link(
 ) -> Link | None:
     """The link that a visitor asks for, of any organization; None if there is none."""
     return _from_optional(await database[NAME].find_one({"domain": domain, "path": path}, session=session))
+
+
+async def resolve_links(
+    database: Database, places: Iterable[tuple[str, str]], session: ClientSession | None = None
+) -> dict[tuple[str, str], Link]:
+    """The links at these domains and paths, of any organization, by both."""
+    paths: defaultdict[str, list[str]] = defaultdict(list)
+    for domain, path in places:
+        paths[domain].append(path)
+    if not paths:
+        return {}
+    at_places = [{"domain": domain, "path": {"$in": paths_there}} for domain, paths_there in paths.items()]
+    found = await find_all(database, session, {"$or": at_places})
+    return {(link.domain, link.path): link for link in found}
 
 
 async def find_forwarding_path(database: Database, domain: str, paths: Iterable[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Set
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.destinations.destination import possible_targets
@@ -13,11 +13,11 @@ from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import host_of, parse_short_url
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import resolve_link
+from backend.storage.links.links import resolve_links
 
-# The domain and path of a link, and how a link is found by them.
+# The domain and path of a link, and how links are found by them.
 DomainPath = tuple[str, str]
-FindLink = Callable[[DomainPath], Awaitable[Link | None]]
+FindLinks = Callable[[Set[DomainPath]], Awaitable[Mapping[DomainPath, Link]]]
 # A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
 # At most this many links are followed, since each may lead to several others.
@@ -45,7 +45,7 @@ def may_loop(changes: Changes) -> bool:
     return not _TARGET_FIELDS.isdisjoint(changes)
 
 
-async def refuse_loop(database: Database, link: Link, resolve: FindLink | None = None) -> None:
+async def refuse_loop(database: Database, link: Link, resolve: FindLinks | None = None) -> None:
     """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
     if name := await looping_field(database, link, resolve):
         raise InvalidField(name, "must not lead back to the link's own short URL")
@@ -69,7 +69,7 @@ def varying_field(link: Link, domains: Container[str]) -> str | None:
     return next((name for name, url in addresses if (host := host_of(url)) and host in domains), None)
 
 
-async def looping_field(database: Database, link: Link, resolve: FindLink | None = None) -> str | None:
+async def looping_field(database: Database, link: Link, resolve: FindLinks | None = None) -> str | None:
     """The first of the link's fields that makes a loop; None if there is none.
 
     A field makes a loop if it leads a visitor back to the link's own short URL, into another loop, or through
@@ -77,8 +77,8 @@ async def looping_field(database: Database, link: Link, resolve: FindLink | None
     database.
     """
 
-    async def in_database(place: DomainPath) -> Link | None:
-        return await resolve_link(database, *place)
+    async def in_database(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+        return await resolve_links(database, places)
 
     search = _Search((link.domain, link.path), resolve or in_database)
     looping = {
@@ -88,17 +88,22 @@ async def looping_field(database: Database, link: Link, resolve: FindLink | None
 
 
 class _Search:
-    """Follows the addresses of links. Each link on the way is read only once."""
+    """Follows the addresses of links. Each link on the way is read only once, and with its neighbours.
 
-    def __init__(self, origin: DomainPath, resolve: FindLink) -> None:
+    Writers of links wait for one another, so many look-ups one by one would hold up those of others.
+    """
+
+    def __init__(self, origin: DomainPath, resolve: FindLinks) -> None:
         self._origin = origin
         self._resolve = resolve
+        self._known: dict[DomainPath, Link | None] = {}
         self._links_by_place: dict[DomainPath, Link | None] = {}
         self._links = 0
 
     async def looping_fields(self, link: Link, visitor_kind: VisitorKind) -> list[str]:
         """The link's fields that lead this visitor in a circle."""
         targets = possible_targets(link, *visitor_kind)
+        await self._look_ahead(targets.values(), visitor_kind)
         return [name for name, url in targets.items() if await self._loops(url, visitor_kind)]
 
     async def _loops(self, url: str, visitor_kind: VisitorKind) -> bool:
@@ -115,9 +120,29 @@ class _Search:
             reached = places(url for link in links for url in possible_targets(link, *visitor_kind).values())
         return bool(reached)
 
+    async def _look_ahead(self, urls: Iterable[str], visitor_kind: VisitorKind) -> None:
+        """Read all links on the ways from these URLs, those of a step together, as far as is followed."""
+        reached, seen = places(urls), set[DomainPath]()
+        for _ in range(_LONGEST_CHAIN):
+            missing = reached - self._known.keys()
+            if not reached or len(self._known) + len(missing) > 2 * _MOST_PLACES:
+                return
+            await self._read(missing)
+            seen |= reached
+            links = filter(None, map(self._known.get, reached))
+            reached = (
+                places(url for link in links for url in possible_targets(link, *visitor_kind).values()) - seen
+            )
+
+    async def _read(self, missing: Set[DomainPath]) -> None:
+        if missing:
+            self._known |= {**dict.fromkeys(missing), **await self._resolve(missing)}
+
     async def _find(self, place: DomainPath) -> Link | None:
         if place not in self._links_by_place:
-            self._links_by_place[place] = await self._resolve(place)
+            if place not in self._known:
+                await self._read({place})
+            self._links_by_place[place] = self._known[place]
             self._links += self._links_by_place[place] is not None
         return self._links_by_place[place]
 

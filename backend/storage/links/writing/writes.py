@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from backend.domain.errors import InvalidField, RequestError
@@ -313,10 +313,10 @@ class _Run:
             return
         refuse_varying(link, self._working_set.owners)
 
-        async def resolve(place: DomainPath) -> Link | None:
-            if link_id := self._working_set.places.get(place):
-                return self._working_set.links[link_id]
-            return await links.resolve_link(self._database, *place, session)
+        async def resolve(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+            here = {place: link_id for place in places if (link_id := self._working_set.places.get(place))}
+            found = await links.resolve_links(self._database, places - here.keys(), session)
+            return found | {place: self._working_set.links[link_id] for place, link_id in here.items()}
 
         await refuse_loop(self._database, link, resolve)
 
