@@ -1,56 +1,36 @@
-"""Which devices of a customer are read."""
+"""Identities that are taken back while the device is seen."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from random import Random
+import uuid
+from functools import partial
 
-from backend.domain.ids import CustomerId, DeviceId, OrgId
-from backend.domain.sales.credit_rules import CreditRules
-from backend.domain.sales.histories import History, counting
-from backend.domain.visitors.attribution import Device
-from backend.storage.driver.blocking import BlockingDatabase, in_thread
+from backend.domain.ids import CustomerId, DeviceId
 from backend.storage.driver.mongo import Database
-from backend.storage.visitors import devices
-from backend.storage.visitors.identities import counting_devices
-from tests.facts.organizations import create_test_organization
-
-START = datetime(2026, 1, 1, tzinfo=UTC)
-GUEST = CustomerId("guest")
-
-
-def at(hour: float) -> datetime:
-    """So many hours after the start."""
-    return START + timedelta(hours=hour)
+from backend.storage.sales.batches import store_batches
+from backend.storage.visitors.devices import find_device
+from backend.storage.visitors.identities import take_back
+from backend.system.clock import utc_now
+from tests.between_commands import moments
+from tests.facts.organizations import TestOrganization
+from tests.facts.sdk_batches import by_browser, call
 
 
-def guest(org_id: OrgId, number: int, made: Random, *, is_server: bool) -> Device:
-    """A device of the customer, and perhaps of another one before."""
-    own = Device(org_id, DeviceId(f"{number:03}"), START, at(made.randrange(40)))
-    if made.random() < 0.3:
-        own = own.identified(CustomerId("ada"), at(1), at(1))
-    return own.identified(GUEST, at(made.randrange(90)), at(100 + made.randrange(60)), is_server=is_server)
-
-
-async def test_the_devices_that_count_are_read(database: Database) -> None:
-    """Those that credit uses; where there are few, all of them, and none that was taken back."""
-    for count, share_of_servers in ((3, 0.5), (100, 0.0), (101, 0.0), (230, 0.5)):
-        org_id, made = (await create_test_organization(database)).id, Random(count)
-        guests = [
-            guest(org_id, number, made, is_server=made.random() < share_of_servers) for number in range(count)
-        ]
-        wrong = guest(org_id, 999, made, is_server=True).taken_back(GUEST, at(200))
-        documents = [devices.document(device) for device in (*guests, wrong)]
-        await database[devices.NAME].insert_many(documents)
-
-        def read(blocking: BlockingDatabase, own: OrgId = org_id) -> set[DeviceId]:
-            return set(counting_devices(blocking, None, own, GUEST))
-
-        assert await in_thread(database, read) == expected([*guests, wrong])
-
-
-def expected(own: list[Device]) -> set[DeviceId]:
-    """The devices whose visits credit counts for the customer."""
-    histories = [History.of_device(device, CreditRules()) for device in own]
-    theirs = [history for history in histories if GUEST in history.customer_ids]
-    return {history.device_id for history in counting(GUEST, theirs)}
+async def test_a_device_is_seen_between_two_steps_of_taking_an_identity_back(
+    organization: TestOrganization, database: Database
+) -> None:
+    """The device is not the customer's any more, and what it does meanwhile stays."""
+    async for moment in moments(database):
+        device_id = DeviceId(str(uuid.uuid4()))
+        tell = partial(by_browser, organization.id, device_id)
+        await store_batches(database, [tell("mail", call("identify", customer_id="ada"))])
+        later = tell("news", call("identify", customer_id="bob"))
+        is_taken_back, _ = await moment.interrupt(
+            take_back(moment.database, organization.id, device_id, CustomerId("ada"), utc_now()),
+            partial(store_batches, database, [later]),
+        )
+        device = await find_device(database, organization.id, device_id)
+        assert is_taken_back
+        assert device
+        assert [identification.customer_id for identification in device.standing] == ["bob"] * moment.came
+        assert len(device.touches) == 1 + moment.came
