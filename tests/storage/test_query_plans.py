@@ -288,8 +288,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the devices of an organization": (devices.NAME, ORG, {}),
     "the latest devices of a customer": (
         devices.NAME,
-        identities.naming(OrgId("o"), [CustomerId("c")])
-        | {"customers": {"$elemMatch": {"customer_id": "c", "taken_back_at": None, "replaced_at": None}}},
+        identities.identified_as(OrgId("o"), CustomerId("c")),
         {"last_seen_at": -1, "_id": -1},
     ),
     "the contacts of customers": (contacts.NAME, {"customer_id": {"$in": ["c", "d"]}} | ORG, {}),

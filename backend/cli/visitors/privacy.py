@@ -12,6 +12,7 @@ import click
 from backend.cli.command import CommandResult, stored
 from backend.cli.confirm import confirm, yes_option
 from backend.cli.options import org_option
+from backend.cli.printable import printable
 from backend.domain.accounts.organizations import FEWEST_AUDIT_DAYS, FEWEST_CLICK_DAYS, MOST_DAYS, parse_days
 from backend.domain.fields.install_ids import install_id_of
 from backend.domain.ids import CustomerId, DeviceId, OrgId
@@ -23,6 +24,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.plain import plain
 from backend.storage.lifecycle.privacy.privacy import erase_subject, export_subject
+from backend.storage.lifecycle.privacy.reach import MOST_SHOWN, find_reached
 from backend.storage.lifecycle.retention import set_retention
 from backend.system.clock import utc_now
 
@@ -72,11 +74,26 @@ async def export(database: Database, org_id: OrgId, **options: str | None) -> Co
 async def erase(
     database: Database, org_id: OrgId, is_confirmed: bool, **options: str | None
 ) -> CommandResult:
-    """Delete everything that is stored about a person, and print how many documents that was."""
+    """Delete everything that is stored about a person, and print how many documents that was.
+
+    Before it asks, it lists the customers whom it will reach, and who said so: a server, a browser or an
+    order.
+    """
     subject = _subject(options)
     await organizations.get_organization(database, org_id)
-    confirm("Delete everything that is stored about this person?", is_confirmed)
+    lines = [] if is_confirmed else await _reach(database, org_id, subject)
+    question = "\n".join([*lines, "Delete everything that is stored about this person?"])
+    confirm(question, is_confirmed)
     return await erase_subject(database, org_id, subject)
+
+
+async def _reach(database: Database, org_id: OrgId, subject: Subject) -> list[str]:
+    """Lines that say whom the erasure will reach."""
+    reached = await find_reached(database, org_id, subject)
+    lines = [printable(customer.in_words) for customer in reached[:MOST_SHOWN]]
+    if len(reached) > MOST_SHOWN:
+        lines.append("And more customers than these.")
+    return lines or ["No customer is known by that."]
 
 
 def _days_option(kept: str, fewest: int = 1) -> Callable[[Any], Any]:

@@ -15,7 +15,7 @@ from quart import Response, request
 
 from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import CustomerId, DeviceId, LinkId
@@ -24,6 +24,8 @@ from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_texts import as_stored
 from backend.domain.visitors.calls import Kind
+from backend.domain.visitors.persons import Subject
+from backend.storage.lifecycle.privacy.reach import find_reached
 from backend.storage.sales.customer_history import CustomerHistory, find_customer_history
 from backend.web.current import resources
 
@@ -78,7 +80,16 @@ async def customer_page(text: CustomerId, problems: dict[str, str]) -> Response:
         leads=_number(history, Kind.LEAD),
         revenue=_revenue(history) if history else [],
         zone=zone_of_browser(),
+        reached=await _reached(text) if history else [],
     )
+
+
+async def _reached(customer_id: CustomerId) -> list[str]:
+    """Whom an erasure of the customer reaches, for whoever may erase."""
+    if Permission.PERSONS_WRITE not in permissions():
+        return []
+    subject = Subject(customer_id=customer_id)
+    return [reached.in_words for reached in await find_reached(resources().database, org_id(), subject)]
 
 
 def _revenue(history: CustomerHistory) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import timedelta
+from enum import StrEnum
 
 from pymongo import IndexModel, UpdateMany, UpdateOne
 
@@ -23,8 +24,6 @@ from backend.storage.schema.ownership import ByIdPrefix
 NAME = "contacts"
 # The addresses that a server told of the customer, besides `emails_sha256`, which has those of browsers too.
 EMAILS_BY_SERVERS = "emails_by_servers"
-# Who told of the customer: values of the field `told_by`.
-BROWSER, SERVER = "browser", "server"
 # How far `last_at` of a contact may be behind the time when its device was seen last. The contact is kept
 # longer by as much, so that a person is found by an address as long as there is anything to erase.
 _BEHIND = timedelta(days=1)
@@ -48,8 +47,16 @@ COLLECTION = Collection(
     audited=NotAudited("it is no change by anybody, but what happened"),
 )
 
+
+class SaidBy(StrEnum):
+    """Who told of a customer: the values of the field `told_by`."""
+
+    BROWSER = "browser"
+    SERVER = "server"
+
+
 # Of the e-mail addresses (hashed) that a customer was identified by, the latest are kept.
-_EMAILS_KEPT = 20
+EMAILS_KEPT = 20
 
 
 def update(contact: Contact, days: int | None) -> UpdateOne:
@@ -66,11 +73,15 @@ def update(contact: Contact, days: int | None) -> UpdateOne:
         # `$literal`, since text from a visitor may look like a field of the document.
         **{name: {"$literal": value} for name, value in values.items()},
         "last_at": {"$max": ["$last_at", contact.at]},
-        "told_by": {"$setUnion": [{"$ifNull": ["$told_by", []]}, [SERVER if contact.is_server else BROWSER]]},
+        "told_by": {"$setUnion": [{"$ifNull": ["$told_by", []]}, [_teller(contact)]]},
         **({"emails_sha256": _with_email("emails_sha256", email)} if email else {}),
         **({EMAILS_BY_SERVERS: _with_email(EMAILS_BY_SERVERS, email)} if email and contact.is_server else {}),
     }
     return UpdateOne({"_id": own_id(contact)}, [{"$set": changes}, *RETENTION.update(days)], upsert=True)
+
+
+def _teller(contact: Contact) -> str:
+    return (SaidBy.SERVER if contact.is_server else SaidBy.BROWSER).value
 
 
 def own_id(contact: Contact) -> str:
@@ -103,4 +114,4 @@ def without_emails(emails: Iterable[str]) -> Document:
 
 def _with_email(field: str, email: str) -> Document:
     others = {"$filter": {"input": {"$ifNull": [f"${field}", []]}, "cond": {"$ne": ["$$this", email]}}}
-    return {"$slice": [{"$concatArrays": [others, [email]]}, -_EMAILS_KEPT]}
+    return {"$slice": [{"$concatArrays": [others, [email]]}, -EMAILS_KEPT]}

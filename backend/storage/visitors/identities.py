@@ -59,6 +59,12 @@ def _told_first(holding: Document) -> list[Document]:
     ]
 
 
+def identified_as(org_id: OrgId, customer_id: CustomerId, **also: object) -> Document:
+    """The query for devices with an identity as this customer that holds, and that `also` is so."""
+    identity = {"customer_id": customer_id, "taken_back_at": None, "replaced_at": None, **also}
+    return naming(org_id, [customer_id]) | {"customers": {"$elemMatch": identity}}
+
+
 def naming(org_id: OrgId, customer_ids: Collection[CustomerId]) -> Document:
     """The query for devices that were ever said to be one of these customers', also wrongly."""
     return {"org_id": org_id, "customers.customer_id": {"$in": list(customer_ids)}}

@@ -57,7 +57,7 @@ async def write_visits(place: Place) -> None:
 
 
 async def write_erasure(place: Place) -> None:
-    """Somebody who used more browsers than a thousand is forgotten: one fact names them all."""
+    """Somebody who used more browsers than a thousand is forgotten: facts name them all."""
     customer = CustomerId(place.draw(long_text(ID_LENGTH)))
     seen = [
         Device(place.org_id, DeviceId(str(uuid.uuid4())), place.now, place.now).identified(

@@ -134,6 +134,40 @@ def test_a_person_is_exported_and_erased(running: ServiceProcess, org_id: OrgId)
     assert running.command("privacy", "export", "--org", org_id, "--device", device)["devices"] == []
 
 
+def test_an_erasure_says_whom_it_will_reach(running: ServiceProcess, org_id: OrgId) -> None:
+    """Before it asks: each customer, and who said so, a server, a browser or an order."""
+    email_hash, device = hashlib.sha256(b"ada@example.com").hexdigest(), str(uuid.uuid4())
+    sale = conversion(transaction_id="t-1", customer_id="ada")
+    assert post(running, org_id, sale, device=device) == 200
+    claimed = call("identify", customer_id="bob", email_sha256=email_hash)
+    away = str(uuid.uuid4())
+    assert post(running, org_id, claimed, device=away) == 200
+    key = running.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
+    told = {"customer_id": "ada", "email_sha256": email_hash}
+    url = f"{running.base_url}/serviceCore/pa/v1/identities"
+    assert httpx.post(url, json=told, headers={"API-KEY": key}, timeout=60).status_code == 200
+    for names, lines in (
+        (("--customer", "ada"), ["Customer ada, with 1 device (said by browser, order, server)"]),
+        (
+            ("--email", "ada@example.com"),
+            [
+                "Customer ada, with 1 device (said by server)",
+                f"Customer bob, only what was done on device {away} (said by browser)",
+            ],
+        ),
+        (
+            ("--device", device),
+            [f"Customer ada, only what was done on device {device} (said by browser, order)"],
+        ),
+        (("--customer", "eve"), ["Customer eve, with 0 devices (said by nobody yet)"]),
+    ):
+        erase = ("privacy", "erase", "--org", org_id, *names)
+        shown = invoke(*erase, environment=running.environment, typed="n\n").stderr
+        assert [line for line in lines if line not in shown] == []
+        assert "Delete everything that is stored about this person?" in shown
+    assert len(running.command("privacy", "export", "--org", org_id, "--customer", "ada")["conversions"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -106,7 +106,9 @@ _CONTACT = DocumentFields(
     {"customer_id": _of_call, "last_at": time},
     {
         "device_id": Uuid().parse,
-        "email_sha256": sha256,
+        "emails_sha256": list_of(sha256, contacts.EMAILS_KEPT),
+        contacts.EMAILS_BY_SERVERS: list_of(sha256, contacts.EMAILS_KEPT),
+        "told_by": list_of(one_of(contacts.SaidBy), 2),
         "phone_sha256": sha256,
         "name": _of_call,
         **_EXPIRES,

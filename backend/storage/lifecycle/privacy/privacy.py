@@ -22,6 +22,7 @@ from backend.storage.lifecycle.privacy.belongings import (
 )
 from backend.storage.lifecycle.privacy.erasing import SHARED_DEVICES, erase_piece
 from backend.storage.lifecycle.privacy.personal_records import FoundRecord, Naming, PersonalRecords
+from backend.storage.processes.items import Items
 from backend.storage.processes.periodic_task import PeriodicTask
 from backend.storage.visitors import contacts, devices
 from backend.storage.visitors.erasures import Erasure, target_of, unfinished_erasures
@@ -29,6 +30,7 @@ from backend.storage.visitors.erasures import Erasure, target_of, unfinished_era
 # What is told while an erasure goes on is found by another round. Whoever goes on telling has to ask again.
 _MOST_ROUNDS = 5
 _INTERVAL = timedelta(minutes=1)
+_NAME = "erasing persons"
 
 
 async def export_subject(
@@ -104,7 +106,15 @@ def finishing_erasures(database: Database) -> PeriodicTask:
     """Goes on in the background with erasures that were interrupted."""
 
     async def work() -> None:
-        for org_id, subject in await unfinished_erasures(database):
-            await erase_subject(database, org_id, subject)
+        await finish_erasures(database)
 
-    return PeriodicTask("erasing persons", work, _INTERVAL)
+    return PeriodicTask(_NAME, work, _INTERVAL)
+
+
+async def finish_erasures(database: Database) -> None:
+    """Go on with all erasures with which nobody has gone on for a while."""
+
+    async def finish(begun: tuple[OrgId, Subject]) -> None:
+        await erase_subject(database, *begun)
+
+    await Items(_NAME).each(await unfinished_erasures(database), finish, lambda begun: begun[0])

@@ -1,0 +1,102 @@
+"""An erasure of more than fits into one piece, which goes on after a kill."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+
+from backend.domain.ids import CustomerId, DeviceId, OrgId
+from backend.domain.visitors.persons import Subject
+from backend.storage.driver.mongo import Database
+from backend.storage.lifecycle.privacy.privacy import erase_subject, finish_erasures
+from backend.storage.sales.batches import store_batches
+from backend.storage.visitors import erasures
+from backend.system.clock import utc_now
+from tests.between_commands import Moment, moments
+from tests.facts.feeds import is_erasure
+from tests.facts.sdk_batches import by_browser, call, conversion
+from tests.polling import wait_for_async
+from tests.storage.lifecycle.deletion.test_erasure import everything
+
+GUEST = Subject(customer_id=CustomerId("customer-guest"))
+NAMED = ("devices", "contacts", "events", "conversions", "leads")
+
+
+async def tell_guests(database: Database, org_id: OrgId, count: int) -> None:
+    """So many devices of one customer, each with something nameless, and a sale."""
+    batches = []
+    for _ in range(count):
+        identify = call("identify", customer_id=GUEST.customer_id, email_sha256="a" * 64)
+        calls = (identify, call("event", name="e"), conversion(revenue=5))
+        batches.append(by_browser(org_id, DeviceId(str(uuid.uuid4())), "mail", *calls))
+    await store_batches(database, batches)
+
+
+async def counts(database: Database, org_id: OrgId) -> Sequence[int]:
+    """How many documents there are of each kind that names persons."""
+    return [await database[name].count_documents({"org_id": org_id}) for name in NAMED]
+
+
+async def test_a_customer_of_many_devices_goes_in_pieces(database: Database) -> None:
+    """No transaction and no fact has more than a piece, the log has it once, and nothing is left of it."""
+    org_id = OrgId(str(uuid.uuid4()))
+    await tell_guests(database, org_id, 25)
+    erased = await erase_subject(database, org_id, GUEST, most=4)
+    assert (erased["devices"], erased["contacts"], erased["events"], erased["conversions"]) == (25,) * 4
+    assert await counts(database, org_id) == [0] * len(NAMED)
+    entries = await database["feed_entries"].find({"org_id": org_id}).to_list()
+    facts = [fact for entry in entries for fact in entry["facts"]]
+    told = [fact["devices"] for fact in facts if fact["type"] == "erased"]
+    assert sum(map(len, told)) == 25
+    assert max(map(len, told)) == 4
+    assert sum(fact.get("action") == "customer.erased" for fact in facts) == 1
+    left = [entry for entry in entries if not is_erasure(entry)]
+    assert str(GUEST.customer_id) not in str(left)
+
+
+async def test_an_erasure_goes_on_after_a_kill_at_any_moment(database: Database) -> None:
+    """What was begun is ended by a running service, and what was not has changed nothing."""
+    async for moment in moments(database):
+        if moment.number % 11:  # each takes a while
+            continue
+        org_id = OrgId(str(uuid.uuid4()))
+        await tell_guests(database, org_id, 3)
+        before = await counts(database, org_id)
+        await erase_until(moment, org_id)
+        if await database[erasures.NAME].count_documents({"org_id": org_id}):
+            await wait_for_async(partial(finish, database, org_id), "it does not end", lambda left: not left)
+        elif moment.came and await counts(database, org_id) == before:
+            continue
+        assert await counts(database, org_id) == [0] * len(NAMED)
+        left = {
+            name: [found for found in some if not is_erasure(found)]
+            for name, some in (await everything(database, org_id)).items()
+        }
+        assert str(GUEST.customer_id) not in str(left)
+
+
+async def finish(database: Database, org_id: OrgId) -> int:
+    """Go on with what was begun, as after a minute; gives how much of it is left.
+
+    A transaction that was under way may end only now: there is no process here that ends it.
+    """
+    begun = {"org_id": org_id}
+    idle = {"$set": {"worked_at": utc_now() - timedelta(minutes=2)}}
+    await database[erasures.NAME].update_many(begun, idle)
+    await finish_erasures(database)
+    return int(await database[erasures.NAME].count_documents(begun))
+
+
+async def erase_until(moment: Moment, org_id: OrgId) -> None:
+    """Erase the guests until this moment, in which the process ends."""
+    erasing = asyncio.create_task(erase_subject(moment.database, org_id, GUEST, most=2))
+
+    async def kill() -> None:
+        erasing.cancel()
+
+    with contextlib.suppress(asyncio.CancelledError):
+        await moment.interrupt(erasing, kill)
