@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import permutations
 from typing import Any
 
@@ -17,7 +18,7 @@ from tests.api.told_sales import API, tell
 from tests.conftest import OrganizationFactory
 from tests.facts.feeds import read_all
 from tests.facts.organizations import TestOrganization
-from tests.facts.sdk_batches import Visitor, call, conversion, timestamp
+from tests.facts.sdk_batches import Visitor, call, check, conversion, timestamp
 
 ORDER = "order-2000"
 STRANGER = {
@@ -151,3 +152,19 @@ async def test_a_lead_is_as_the_server_tells_it(
     assert (last.data["name"], last.data["email_sha256"]) == ("Ada", "b" * 64)
     contacts = [contact async for contact in database["contacts"].find({"org_id": organization.id})]
     assert {email for contact in contacts for email in contact.get("emails_sha256", [])} == {"b" * 64}
+
+
+async def test_an_address_that_a_browser_tells_takes_no_credit(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """A stranger with the address of a customer gets nothing of the customer's sales, and gives nothing."""
+    address = {"email_sha256": "a" * 64}
+    stranger = Visitor(client, organization)
+    landing = check(ago=timedelta(minutes=5), utm_source="stranger")
+    await stranger.results(landing, call("identify", customer_id="me", **address))
+    await tell(client, organization, "identities", {"customer_id": "ada", **address})
+    await tell(client, organization, "conversions", SERVER)
+    path = f"{API}/conversions/{ORDER}/explain"
+    answer = await client.get(path, params={"credit": "customer"}, headers=organization.headers)
+    assert answer.json()["customer_id"] == "ada"
+    assert [share["touch"] for share in answer.json()["shares"]] == [None]
