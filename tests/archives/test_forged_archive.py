@@ -154,6 +154,7 @@ FORGED: list[Forgery] = [
     ("users", {"email": "ada@x.example\x00"}, "email must not contain control characters"),
     ("alert_rules", {"mail_to": ["a..b@x.example"]}, "mail_to must be an e-mail address"),
     ("users", {"email": {"$gt": ""}}, "must not have names that begin with"),
+    ("users", {"managed_by": str(uuid.uuid4())}, "managed_by must be the organization of the user"),
     ("users", {"password_hash": "secret"}, "password_hash must be a hash by Argon2id"),
     ("users", {"password_hash": PASSWORD_HASH.replace("65536", "999999")}, "of no more work than ours"),
     ("webhooks", {"url": "http://10.0.0.1/"}, "url must be an https URL"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import uuid
+from datetime import UTC, datetime
 
 import httpx
 import pyotp
 import pytest
+from pymongo import MongoClient
 
 from backend.domain.ids import OrgId
 from tests.dashboard.people import FormsOf
@@ -58,6 +61,26 @@ def test_a_new_password(running: ServiceProcess, org_id: OrgId) -> None:
     assert running.command("user", "delete", email, "--yes")["deleted"]
     assert not signs_in(running, email, "another long one")
     assert f"There is no user '{email}'" in running.refusal("user", "delete", email)
+
+
+def test_who_comes_by_single_sign_on_is_named_with_the_organization(
+    running: ServiceProcess, org_id: OrgId
+) -> None:
+    """Such an account has no password, and is another one than that of the same address."""
+    email, environment = "managed@example.com", running.environment
+    account: dict[str, object] = {
+        "_id": str(uuid.uuid4()), "email": email, "password_hash": None, "org_ids": [org_id],
+        "roles": {org_id: "viewer"}, "created_at": datetime(2026, 1, 1, tzinfo=UTC), "managed_by": org_id,
+    }  # fmt: skip
+    with MongoClient[dict[str, object]](environment["WAYLINK_MONGODB_URI"]) as client:
+        client[environment["WAYLINK_MONGODB_DATABASE"]]["users"].insert_one(account)
+    assert "no user 'managed@example.com' who signs in so" in running.refusal("user", "reset", email)
+    own_id = created_id(running, email, org_id)
+    for command in ("sign-out", "delete"):
+        options = ["--org", org_id, *(["--yes"] if command == "delete" else [])]
+        assert running.command("user", command, email, *options)["id"] == account["_id"]
+    left = [user["id"] for user in running.command("user", "list")["users"] if user["email"] == email]
+    assert left == [own_id]
 
 
 def test_a_lost_second_factor_is_turned_off(running: ServiceProcess, org_id: OrgId) -> None:

@@ -115,6 +115,8 @@ async def sign_in_code() -> Response:
     if accepted is None:
         _note_refusal(user, "code")
         return await _code_form(_WRONG_CODE, 422)
+    if not await delete_session(resources().database, hash_token(cookie_token())):
+        raise PasswordReplaced  # which ended the session that awaited the code, before the user was read
     await open_session(user, SignInWay.CODE)
     await limits.code_succeeded(visitor)
     if accepted.recovery_codes_left is not None:

@@ -149,9 +149,9 @@ async def set_session_organization(database: Database, token_hash: str, org_id: 
     await database[NAME].update_one({"_id": token_hash}, {"$set": {"org_id": org_id}})
 
 
-async def delete_session(database: Database, token_hash: str) -> None:
-    """End a session. Does nothing if it has already ended."""
-    await database[NAME].delete_one({"_id": token_hash})
+async def delete_session(database: Database, token_hash: str) -> bool:
+    """End a session. Returns False if it has already ended."""
+    return bool((await database[NAME].delete_one({"_id": token_hash})).deleted_count)
 
 
 async def delete_sessions_of(

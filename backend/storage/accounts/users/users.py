@@ -70,10 +70,13 @@ class EmailTaken(OperatorError):
 
 
 class UnknownUser(OperatorError):
-    """No user has this e-mail address."""
+    """No user has this e-mail address, and the kind of sign-in that is asked for."""
 
     def __init__(self, email: str) -> None:
-        super().__init__(f"There is no user {email!r}; `waylink user list` shows them.")
+        super().__init__(
+            f"There is no user {email!r} who signs in so; `waylink user list` shows all, and which come "
+            "through an organization's identity provider."
+        )
 
 
 async def insert_user(database: Database, user: User, session: ClientSession | None = None) -> None:

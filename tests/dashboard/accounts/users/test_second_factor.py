@@ -11,8 +11,13 @@ import httpx
 import pyotp
 import pytest
 
+from backend.dashboard.frame import blueprint
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.users import User
+from backend.domain.ids import UserId
 from backend.storage.accounts.users import users
+from backend.storage.accounts.users.new_passwords import set_password
+from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from tests.conftest import MovableClock
 from tests.dashboard.people import PASSWORD, FormsOf, Person, heading, make_user, open_session
@@ -130,6 +135,25 @@ async def test_a_code_has_to_come_within_ten_minutes(person: Person, phone: Phon
     answer = await person.client.post("/sign-in/code", data=fields | {"code": phone.code})
     assert answer.headers["Location"] == "/sign-in?notice=sign-in-again"
     assert (await person.get("/sign-in/code")).headers["Location"] == "/sign-in"
+
+
+async def test_a_new_password_comes_between_password_and_code(
+    person: Person, phone: Phone, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who knew the former one is not let in, also if it comes when their session was found and they were not
+    yet."""
+    await give_password(person)
+
+    async def find_later(database: Database, user_id: UserId) -> User | None:
+        monkeypatch.undo()
+        await set_password(database, user_id, await hash_password("the one that came later"))
+        return await users.find_user(database, user_id)
+
+    page = await person.get("/sign-in/code")
+    monkeypatch.setattr(blueprint, "find_user", find_later)
+    answer = await person.submit(page, "/sign-in/code", code=phone.next_code())
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?notice=sign-in-again")
+    assert (await person.get("/tags")).status_code == 303
 
 
 async def test_who_was_removed_between_password_and_code_is_not_let_in(
