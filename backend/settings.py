@@ -294,7 +294,8 @@ class Settings:
         100_000,
         values_of.positive,
         "a whole number above 0",
-        "Links that each process keeps in memory; each address of a link's rules counts as one more.",
+        "Links that each process keeps in memory; each address of a link's rules counts as one more, and so "
+        "does each further kB of a link's texts.",
     )
     link_cache_seconds: float = setting(
         10.0,

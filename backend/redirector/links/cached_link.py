@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from sys import intern
+from sys import getsizeof, intern
 from typing import Any, ClassVar
 
 from backend.domain.accounts.apps import Apps
@@ -19,6 +19,8 @@ from backend.domain.links.destinations.forwarding import Forwarding, filled_in
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
 
+# What a usual link takes: 100,000 of them fit into 100 MB.
+LINK_BYTES = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NONE: dict[str, str] = {}
 _NO_RULES: list[dict[str, Any]] = []
@@ -33,7 +35,7 @@ class CachedLink:
     first; None if they are not known, or too many.
     """
 
-    __slots__ = ("_cleared_by", "apps", "below", "forwarding", "link", "loaded_at", "rules")
+    __slots__ = ("_cleared_by", "_own_size", "apps", "below", "forwarding", "link", "loaded_at", "rules")
     variant: ClassVar[None] = None  # what a rule leads to may have one
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float, below: set[str] | None = None) -> None:
@@ -43,6 +45,8 @@ class CachedLink:
         self.rules = CompiledRules(link) if link.rules else None
         self.forwarding = Forwarding.of(link)
         self.below = below
+        of_rules = max(self.rules.size, _bytes_of(link.rules) // LINK_BYTES) if self.rules else 0
+        self._own_size = 1 + of_rules + _bytes_of_texts(self.link, apps) // LINK_BYTES
         self._cleared_by: AddressPatterns | None = None
 
     def changed_into(self, link: Link) -> CachedLink | None:
@@ -69,8 +73,11 @@ class CachedLink:
 
     @property
     def size(self) -> int:
-        """How many links without rules take as much memory: each address of the rules does as one."""
-        return 1 + (self.rules.size if self.rules else 0) + (len(self.below) // 8 if self.below else 0)
+        """How many links without rules and with short texts take as much memory.
+
+        Each address of the rules does as one, and so does each LINK_BYTES of texts.
+        """
+        return self._own_size + (len(self.below) // 8 if self.below else 0)
 
     def filled_in(self, rest: str, query: str) -> CachedLink | None:
         """The entry for one visitor, who added this to the short URL; None if it can't be filled in."""
@@ -90,8 +97,26 @@ class CachedLink:
         return self.link.forwards_path and self.below is not None and self.below.isdisjoint(longer)
 
 
+def _bytes_of_texts(link: Link, apps: Apps) -> int:
+    """About how many bytes the link's texts take, without rules and what it shares with other links."""
+    texts = (link.path, link.destination_url, link.social, link.fallbacks, link.forwards_query)
+    more = (link.limits.expired_url, link.hold and link.hold.why, apps.android and apps.android.fingerprints)
+    return _bytes_of([*texts, *more])
+
+
+def _bytes_of(value: object) -> int:
+    """About how many bytes the texts in this value take."""
+    if isinstance(value, str):
+        return getsizeof(value)
+    if isinstance(value, Mapping):
+        return sum(map(_bytes_of, [*value, *value.values()]))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_bytes_of, value))
+    return 0
+
+
 def _only_what_redirects_need(link: Link) -> Link:
-    """The link without fields that redirects don't need. 100,000 such links fit into 100 MB."""
+    """The link without fields that redirects don't need."""
     return replace(
         link,
         domain=intern(link.domain),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 
 from backend.app import Service
 from backend.domain.accounts.apps import Apps, IosApp
 from backend.domain.links.destinations.destination import Outcome, decide
-from backend.domain.links.links import CreatedBy, Link, LinkState
+from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import CreatedBy, Hold, Link, LinkState
 from backend.domain.links.operations import ArchiveLink, LinkRequest
 from backend.redirector.links.cache import LinkCache
 from backend.redirector.request.recognition import recognize
@@ -151,3 +154,23 @@ async def test_a_disabled_link_is_an_error_page_before_the_cache_reads_it_again(
         seconds=settings.link_cache_seconds / 2,  # by the stream, not by the time to live
     )
     assert answer.status_code == 404
+
+
+async def test_the_memory_of_a_cache_has_a_bound(database: Database, make_link: LinkFactory) -> None:
+    """However long the texts of links are, in whatever field: links with many of them leave room for fewer,
+    and those with short ones for as many as the setting says."""
+    long = "https://shop.example/" + "x" * 2_000
+    fields: list[dict[str, object]] = [
+        {"destination_url": long},
+        {"destination_url": long.replace("x", "\N{SNOWMAN}")},
+        {"social": {f"social_{name}": "x" * 1_500 for name in ("title", "description", "image")}},
+        {"fallbacks": dict.fromkeys(("ios_url", "android_url", "desktop_url"), long)},
+        {"limits": LinkLimits(expired_url=long)},
+        {"hold": Hold(utc_now(), "x" * 3_000)},
+        {"rules": [{"if": {}, "then": {"destination_url": long}}]},
+    ]
+    for large, most in [({}, 100), *((large, 100 // 3) for large in fields)]:
+        cache = LinkCache(database, utc_now, capacity=100, seconds_to_live=3600)
+        link = await make_link(**large)
+        cache.fall_back_on([(replace(link, path=f"p{number}"), Apps()) for number in range(200)])
+        assert most // 4 < len(cache) <= most, large
