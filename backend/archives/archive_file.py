@@ -13,8 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, Protocol
 
 from backend.domain.accounts.organizations import parse_days
 from backend.domain.errors import OperatorError
@@ -27,13 +26,21 @@ from backend.storage.lifecycle.collections import ArchivedCollection, archived_c
 
 FORMAT = "waylink-organization"
 VERSION = 3
-# A document has at most 16 MB; its text may be longer.
-_LONGEST_LINE = 100_000_000
+# A document of MongoDB has at most 16 MiB. Written as a line, bytes take a third more, and texts up to twice
+# as much, where each of their characters is a quotation mark.
+LONGEST_LINE = 2 * 16 * 1024 * 1024
 _END = b'{"counts":'
 
 
 class UnreadableArchive(OperatorError):
     """The file can't be restored. The message says why."""
+
+
+class ArchiveSource(Protocol):
+    """Where an archive is: a path, or another place with a name that can be opened as one."""
+
+    def open(self, mode: Literal["rb"]) -> BinaryIO:
+        """The archive, from its beginning."""
 
 
 class RefusedArchive(UnreadableArchive):
@@ -64,7 +71,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the file, its collection, the number of its line, and the position after that line.
+    """A document of the file, its collection, the number and bytes of its line, and the position after it.
 
     Line numbers start where reading started.
     """
@@ -72,6 +79,7 @@ class Entry:
     collection: str
     document: Document
     line: int
+    size: int
     end: int
 
 
@@ -108,14 +116,18 @@ class ArchiveWriter:
 
     def _write(self, line: str) -> None:
         encoded = line.encode() + b"\n"
+        if len(encoded) > LONGEST_LINE:
+            raise UnreadableArchive(
+                f"A document takes {len(encoded):,} bytes, and {LONGEST_LINE:,} are the most."
+            )
         self.digest.update(encoded)
         self.file.write(encoded)
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: ArchiveSource) -> Header:
     """The first line of the file. Raises UnreadableArchive."""
     with path.open("rb") as file:
-        head = _object(file.readline(_LONGEST_LINE), 1)
+        head = _object(_line(file, 1), 1)
     if head.get("format") != FORMAT:
         raise UnreadableArchive(f"{path} is not an archive that `waylink export` wrote.")
     if head.get("version") != VERSION:
@@ -136,17 +148,18 @@ def read_header(path: Path) -> Header:
     return Header(OrgId(org_id), str(head.get("name")), exported_at, click_days, has_credentials)
 
 
-def read_entries(path: Path, header: Header, start: int = 0) -> Iterator[Entry]:
+def read_entries(path: ArchiveSource, header: Header, start: int = 0) -> Iterator[Entry]:
     """The documents whose lines start at byte `start` or later; 0 means all of them."""
     collections = archived_collections()
     with path.open("rb") as file:
         file.seek(start)
         if start == 0:
-            file.readline(_LONGEST_LINE)
+            _line(file, 1)
         for number, line in _lines(file):
             if line.startswith(_END):
                 return
-            yield Entry(*_owned_document(line, number, header, collections), number, file.tell())
+            owned = _owned_document(line, number, header, collections)
+            yield Entry(*owned, number, len(line), file.tell())
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +174,9 @@ class Contents:
     fingerprint: str
 
 
-def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[int], object]) -> Contents:
+def check_whole(
+    path: ArchiveSource, header: Header, now: datetime, advance: Callable[[int], object]
+) -> Contents:
     """Read and check the whole file. Raises UnreadableArchive.
 
     `now` is passed on to the rules of its documents. `advance` is called with the number of bytes read since
@@ -172,7 +187,7 @@ def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[in
     collections = archived_collections()
     order = {name: number for number, name in enumerate(collections)}
     with path.open("rb") as file:
-        digest.update(file.readline(_LONGEST_LINE))
+        digest.update(_line(file, 1))
         for number, line in _lines(file):
             if line.startswith(_END):
                 expected = {name: counts[name] for name in collections}
@@ -192,7 +207,18 @@ def check_whole(path: Path, header: Header, now: datetime, advance: Callable[[in
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """The remaining lines of the file. The result counts as everything after the header."""
-    return enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 2)
+    number = 2
+    while line := _line(file, number):
+        yield number, line
+        number += 1
+
+
+def _line(file: BinaryIO, number: int) -> bytes:
+    """The next line; nothing at the end of the file. Raises UnreadableArchive if no document is so long."""
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE:
+        raise UnreadableArchive(f"Line {number} has more than {LONGEST_LINE:,} bytes, as no document has.")
+    return line
 
 
 def _check_end(end: dict[str, Any], counts: dict[str, int], digest: str, rest: bytes) -> None:

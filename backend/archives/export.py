@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Header
+from backend.archives.checking import read_back
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.archives.pieces import PIECE_BYTES
@@ -41,8 +42,9 @@ async def export_organization(
 
     Returns the number of documents of each collection.
 
-    With `in_snapshot`, all data is as it was at one moment, although the service goes on. Raises
-    UnknownOrganization, SnapshotTooOld and OSError; then a file that was there before is unchanged.
+    With `in_snapshot`, all data is as it was at one moment, although the service goes on. What was written is
+    read back before it takes the place of a file that was there before. Raises UnknownOrganization,
+    SnapshotTooOld, OSError, and UnreadableArchive if it could not be restored; then that file is unchanged.
     """
     counts, reported = Counter[str](), 0
     with whole_or_nothing(path) as file:
@@ -53,6 +55,8 @@ async def export_organization(
                 counts = piece.counts
                 progress(piece.total, counts.total() - reported)
                 reported = counts.total()
+        file.flush()
+        await read_back(database, Path(file.name), await server_time(database))
     return counts
 
 

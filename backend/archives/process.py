@@ -20,15 +20,16 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from itertools import count
 
+from backend.archives.checking import read_back
 from backend.archives.export import ArchivePiece, archive_pieces
 from backend.domain.archives.archive import DiskNearlyFull, Making
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.archives.archives import note_progress
-from backend.storage.archives.pieces import add_piece, delete_pieces
+from backend.storage.archives.pieces import PieceMissing, StoredFile, add_piece, delete_pieces
 from backend.storage.driver.connection import connect
 from backend.storage.driver.disk import read_disk
-from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.driver.mongo import Database, StorageError, is_unreachable, server_time
 
 _NICENESS = 5  # redirects come first; with more it would outlast the past that MongoDB keeps
 _MONGODB_SECONDS = 120.0
@@ -95,6 +96,10 @@ async def _store(database: Database, start: MakingStart) -> MakingResult:
             await _store_piece(database, start, next(numbers), piece)
             digest.update(piece.data)
             size += len(piece.data)
+    try:
+        await read_back(database, StoredFile(database, start.making, size), await server_time(database))
+    except PieceMissing:
+        raise _Over from None
     return MakingResult(size, digest.hexdigest())
 
 

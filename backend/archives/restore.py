@@ -13,16 +13,14 @@ from backend.archives.archive_file import (
     Contents,
     Entry,
     Header,
-    RefusedArchive,
     check_whole,
     read_entries,
     read_header,
 )
-from backend.archives.link_loops import LinkLoops
+from backend.archives.checking import DocumentChecks
 from backend.storage.accounts.deleted_organizations import forget_deletion, refuse_being_deleted
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.archive_context import ArchiveContext
-from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.restores import (
     begin_restore,
@@ -37,7 +35,8 @@ from backend.storage.visitors import counted_once
 # Called with the bytes that were checked, and later stored, since the last call.
 Advance = Callable[[int], object]
 _DOCUMENTS_PER_BATCH = 500
-_REPORTED_PROBLEMS = 20
+# Of lines: some documents have megabytes, most some hundred bytes.
+_BYTES_PER_BATCH = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,50 +64,24 @@ async def restore_organization(
     await refuse_being_deleted(database, header.org_id)
     position = await find_position(database, header.org_id, contents.fingerprint)
     if position is None:
-        await _Check(database, contents.context, is_api_host).run(read_entries(path, header))
+        await _check(database, read_entries(path, header), contents.context, is_api_host)
     await begin_restore(database, header.org_id, contents.fingerprint, contents.context.domains)
     await forget_deletion(database, header.org_id)
     await _Restore(database, path, header, contents, advance).run(position or 0)
     return RestoreResult(header, contents.counts, resumed=position is not None)
 
 
-class _Check:
-    """Checks each document against the rules, and against what the database has."""
-
-    def __init__(
-        self, database: Database, context: ArchiveContext, is_api_host: Callable[[str], bool]
-    ) -> None:
-        self._database = database
-        self._context = context
-        self._is_api_host = is_api_host
-        self._problems: list[str] = []
-        self._total = 0
-        self._link_loops = LinkLoops(database, context.domains)
-
-    async def run(self, entries: Iterable[Entry]) -> None:
-        """Raise RefusedArchive for invalid documents, and AlreadyTaken for those that already exist."""
-        for name, batch in _batches(entries):
-            for entry in batch:
-                await self._check(entry)
-            if not self._total:
-                await refuse_taken(self._database, name, _documents(batch))
-        for link_id, field in await self._link_loops.find_loops():
-            self._report(f"link {link_id}: {field} must not lead back to the link's own short URL")
-        if self._total:
-            raise RefusedArchive(self._problems, self._total)
-
-    async def _check(self, entry: Entry) -> None:
-        try:
-            check_document(entry.collection, entry.document, self._context, self._is_api_host)
-        except BrokenRule as error:
-            self._report(f"line {entry.line}, {entry.collection}: {error}")
-        else:
-            await self._link_loops.add(entry)
-
-    def _report(self, problem: str) -> None:
-        self._total += 1
-        if self._total <= _REPORTED_PROBLEMS:
-            self._problems.append(problem)
+async def _check(
+    database: Database, entries: Iterable[Entry], context: ArchiveContext, is_api_host: Callable[[str], bool]
+) -> None:
+    """Raise RefusedArchive for invalid documents, and AlreadyTaken for those that the database has."""
+    checks = DocumentChecks(database, context, is_api_host)
+    for name, batch in _batches(entries):
+        for entry in batch:
+            await checks.check(entry)
+        if not checks.total:
+            await refuse_taken(database, name, _documents(batch))
+    await checks.finish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +130,13 @@ def _batches(entries: Iterable[Entry]) -> Iterator[tuple[str, list[Entry]]]:
     """The entries in groups. Each belongs to one collection and fits into one request to the database."""
     for name, group in groupby(entries, key=lambda entry: entry.collection):
         batch: list[Entry] = []
+        size = 0
         for entry in group:
-            batch.append(entry)
-            if len(batch) == _DOCUMENTS_PER_BATCH:
+            if batch and (len(batch) == _DOCUMENTS_PER_BATCH or size + entry.size > _BYTES_PER_BATCH):
                 yield name, batch
-                batch = []
+                batch, size = [], 0
+            batch.append(entry)
+            size += entry.size
         if batch:
             yield name, batch
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,7 +18,7 @@ def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
     """
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
-        with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with open(unfinished, "wb", opener=partial(os.open, mode=0o600)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -16,7 +16,7 @@ import pytest
 
 import backend.storage
 from backend.app import Service
-from backend.archives.archive_file import UnreadableArchive
+from backend.archives.archive_file import RefusedArchive, UnreadableArchive
 from backend.archives.export import export_organization
 from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.accounts.api_keys import hash_key
@@ -27,6 +27,7 @@ from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage.accounts import api_keys, organizations
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.accounts.users import users
+from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import COLLECTIONS, archived_collections
@@ -342,6 +343,21 @@ async def test_an_export_that_fails_leaves_the_old_file(
 
     with pytest.raises(KeyboardInterrupt):
         await export_organization(database, full.id, file, fail)
+    assert file.read_text() == "the old one"
+    assert names_in(tmp_path) == ["organization.jsonl"]
+
+
+async def test_an_export_reads_its_file_back(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """What a restore would refuse is told at once, with its line, and the file that was there stays."""
+    file = tmp_path / "organization.jsonl"
+    file.write_text("the old one")
+    await unrecorded(database)["annotations"].insert_one(
+        {"_id": str(uuid.uuid4()), "org_id": organization.id, "at": "yesterday"}
+    )
+    with pytest.raises(RefusedArchive, match=r"line \d+, annotations: "):
+        await export_organization(database, organization.id, file, lambda *_: None)
     assert file.read_text() == "the old one"
     assert names_in(tmp_path) == ["organization.jsonl"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from bson import Decimal128, ObjectId, Timestamp
 
-from backend.archives import restore as restore_module
+from backend.archives import checking
 from backend.archives.archive_file import RefusedArchive, UnreadableArchive
 from backend.domain.accounts.users import is_password_hash
 from backend.domain.clicks.block import block_of, unpack
@@ -341,7 +341,7 @@ async def test_what_could_not_be_made_new(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is refused with its line and its rule, and nothing at all is stored."""
-    monkeypatch.setattr(restore_module, "_REPORTED_PROBLEMS", 1_000)
+    monkeypatch.setattr(checking, "_REPORTED_PROBLEMS", 1_000)
     with pytest.raises(RefusedArchive) as refused:
         await restore(elsewhere, forge(archive, tmp_path, _setting_each(group)))
     told = str(refused.value)

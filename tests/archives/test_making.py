@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import httpx
 import pytest
 
 from backend.archives import making
+from backend.archives.archive_file import LONGEST_LINE
 from backend.archives.making import ArchiveMaking
 from backend.archives.restore import restore_organization
 from backend.concurrency.startable import running
@@ -103,6 +106,35 @@ async def test_an_archive_is_made_downloaded_in_parts_and_restored(
     restored = await restore_organization(quiet, file, utc_now(), lambda _: None, lambda _: False)
     assert restored.header.org_id == organization.id
     assert archive["documents"] == dict.fromkeys(("total", "written"), restored.counts.total())
+
+
+async def test_what_could_not_be_restored_is_no_archive(quiet: Database) -> None:
+    """The file is read back: where a restore would refuse a document, the archive fails and says where."""
+    org_id = (await create_organization(quiet, "Kites", utc_now())).id
+    await quiet["annotations"].insert_one({"_id": "no note", "org_id": org_id, "text": ""})
+    asked = await ask(quiet, org_id)
+    read = partial(archives.get_archive, quiet, asked.org_id, asked.id, utc_now())
+    async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+        failed = await wait_for_async(read, "the archive", lambda archive: not archive.is_open)
+    assert failed.state is ArchiveState.FAILED
+    assert re.search(r"line \d+, annotations: at is missing", failed.error)
+    assert await quiet[pieces.NAME].count_documents({}) == 0
+
+
+async def test_a_stored_file_is_read_as_one_on_a_disk_is(quiet: Database) -> None:
+    """Its lines come whole over the ends of pieces, from wherever reading begins."""
+    begun = await begin(quiet, await ask(quiet, OrgId("kites")))
+    data = b"".join(bytes([number + 32]) * 300_007 + b"\n" for number in range(9))
+    for number in range(-(-len(data) // pieces.PIECE_BYTES)):
+        piece = data[number * pieces.PIECE_BYTES :][: pieces.PIECE_BYTES]
+        await add_piece(quiet, begun.making, number, piece, begun.expires_at)
+    on_disk, stored = BytesIO(data), pieces.StoredFile(quiet, begun.making, len(data)).open("rb")
+    for start in (0, 1, pieces.PIECE_BYTES, len(data) - 5, len(data)):
+        on_disk.seek(start)
+        stored.seek(start)
+        while line := on_disk.readline(LONGEST_LINE):
+            assert (stored.readline(LONGEST_LINE), stored.tell()) == (line, on_disk.tell())
+        assert stored.readline(LONGEST_LINE) == b""
 
 
 async def test_which_part_of_the_file_is_sent(

@@ -7,10 +7,14 @@ Every host can hand out every file, and a deleted organization leaves no file on
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from datetime import datetime
+from io import SEEK_CUR, SEEK_END, SEEK_SET, BufferedReader, RawIOBase
+from typing import Any, BinaryIO, Literal
 
 from backend.domain.archives.archive import Making
 from backend.domain.ids import OrgId
+from backend.storage.driver.blocking import BlockingDatabase
 from backend.storage.driver.mongo import Database
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
@@ -60,6 +64,59 @@ async def read_pieces(
             raise PieceMissing
         offset = number * PIECE_BYTES
         yield piece["data"][max(0, start - offset) : end - offset]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A whole file of `size` bytes, to be opened as one on a disk is. Each read waits for the database."""
+
+    database: Database
+    making: Making
+    size: int
+
+    def open(self, mode: Literal["rb"]) -> BinaryIO:
+        """The file, from its beginning. Reading raises PieceMissing."""
+        pieces = _Pieces(self.database.delegate, self.making, self.size)
+        return BufferedReader(pieces, PIECE_BYTES)
+
+
+class _Pieces(RawIOBase):
+    """The bytes of a stored file, of which one piece is in memory."""
+
+    def __init__(self, database: BlockingDatabase, making: Making, size: int) -> None:
+        self._database = database
+        self._making = making
+        self._size = size
+        self._at = 0
+        self._number, self._piece = -1, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = SEEK_SET) -> int:
+        beginnings = {SEEK_SET: 0, SEEK_CUR: self._at, SEEK_END: self._size}
+        self._at = beginnings[whence] + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        if self._at >= self._size:
+            return 0
+        number, offset = divmod(self._at, PIECE_BYTES)
+        if number != self._number:
+            found = self._database[NAME].find_one({"_id": _piece_id(self._making, number)}, {"data": 1})
+            if found is None:
+                raise PieceMissing
+            self._number, self._piece = number, found["data"]
+        data = self._piece[offset : offset + len(buffer)]
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
 
 
 async def delete_pieces(database: Database, org_id: OrgId, archive_id: str, making_id: str = "") -> None:

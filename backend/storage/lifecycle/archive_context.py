@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from backend.domain.errors import InvalidField
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import OrgId
 from backend.storage.accounts import domains
 from backend.storage.driver.mongo import Document
+from backend.storage.lifecycle.ids_on_disk import IdsOnDisk
 from backend.storage.links import links
 from backend.storage.links import purged as purged_links
 from backend.storage.visitors import counted_once
@@ -25,9 +26,9 @@ class ArchiveContext:
 
     org_id: OrgId
     now: datetime
-    link_ids: set[LinkId] = field(default_factory=set)
+    link_ids: IdsOnDisk = field(default_factory=IdsOnDisk)
     domains: set[str] = field(default_factory=set)
-    marks: set[str] = field(default_factory=set)
+    marks: IdsOnDisk = field(default_factory=IdsOnDisk)
     # The last place of the feed, which an archive has before the entries.
     last_place: int = 0
 
@@ -39,7 +40,7 @@ class ArchiveContext:
     def add(self, name: str, document: Document) -> None:
         """Note what later documents may refer to in this document."""
         if name in {links.NAME, purged_links.NAME}:
-            self.link_ids.add(LinkId(str(document["_id"])))
+            self.link_ids.update([str(document["_id"])])
         elif name == domains.NAME:
             self.domains.add(str(document["_id"]))
         else:
