@@ -158,7 +158,7 @@ async def test_an_address_that_a_browser_tells_takes_no_credit(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:
     """A stranger with the address of a customer gets nothing of the customer's sales, and gives nothing."""
-    address = {"email_sha256": "a" * 64}
+    address: dict[str, Any] = {"email_sha256": "a" * 64}
     stranger = Visitor(client, organization)
     landing = check(ago=timedelta(minutes=5), utm_source="stranger")
     await stranger.results(landing, call("identify", customer_id="me", **address))
