@@ -40,7 +40,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.lifecycle.collections import declared_indexes
-from backend.storage.links import links, orphans, tags
+from backend.storage.links import links, orphans, tags, taken_clicks
 from backend.storage.links import purged as purged_links
 from backend.storage.links import reports as link_reports
 from backend.storage.links.destinations import broken as broken_destinations
@@ -140,6 +140,9 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "a page of links": (links.NAME, ORG, NEWEST_FIRST),
     "a page of links of one kind of key": (links.NAME, ORG | {"created_by": "api_rest"}, NEWEST_FIRST),
     "the purged links": (purged_links.NAME, ORG, {}),
+    "the links that were purged lately": (purged_links.NAME, {"at": {"$gte": NOW}}, {}),
+    "the clicks that were taken of a deleted organization's links": (taken_clicks.NAME, ORG, {}),
+    "the installs that were counted for a deleted organization's links": (install_counts.NAME, ORG, {}),
     "all links by time of change": (links.NAME, ORG, {"modified_at": 1, "_id": 1}),
     "all links by name": (links.NAME, ORG, {"link_name": 1, "_id": 1}),
     "a link by external id": (links.NAME, ORG | {"external_id": "sku"}, {}),

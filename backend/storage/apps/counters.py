@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from pymongo import UpdateOne
+from pymongo import IndexModel, UpdateOne
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.window_counts import (
@@ -23,7 +23,7 @@ from backend.storage.schema.collection import EXPIRY_INDEX
 
 # An event: its organization, its link and its time.
 CountedMoment = tuple[OrgId, LinkId, datetime]
-INDEXES = [EXPIRY_INDEX]
+INDEXES = [EXPIRY_INDEX, IndexModel("org_id")]
 
 
 async def add_moments(

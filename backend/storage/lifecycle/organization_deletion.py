@@ -37,7 +37,7 @@ from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.lifecycle import collections
-from backend.storage.lifecycle.purge import delete_counts
+from backend.storage.lifecycle.purge import delete_counts, delete_counts_of_organization, delete_late_counts
 from backend.storage.lifecycle.restores import cancel_restore
 from backend.storage.links import links
 from backend.storage.links import purged as purged_links
@@ -133,12 +133,15 @@ async def _continue_deletion(database: Database, deletion: Deletion, now: dateti
 def finishing_deletions(database: Database) -> PeriodicTask:
     """Carries out announced deletions in the background of a service, and finishes those that were begun.
 
+    So it does with single links that were purged.
+
     It uses MongoDB's clock, since a host's clock may be wrong and what is deleted does not come back.
     """
 
     async def work() -> None:
         await begin_due_deletions(database, await server_time(database))
         await finish_deletions(database, await server_time(database))
+        await delete_late_counts(database, await server_time(database))
 
     return PeriodicTask(_NAME, work, _INTERVAL)
 
@@ -200,6 +203,8 @@ async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
                 deleted[name] += gone.deleted_count
     for collection in _owned():
         deleted += await _delete(database, collection, org_id)
+    # Also what processes wrote of links that were gone by then: they know a link for some seconds longer.
+    deleted += await delete_counts_of_organization(database, org_id)
     await click_logs.forget_organization(database, org_id)
     return deleted + await _delete(database, domains.COLLECTION, org_id)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
@@ -21,10 +21,14 @@ from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.links import links
 from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.feed_facts import audit_of_purge, purged_fact
-from backend.storage.links.purged import add_purged_link
+from backend.storage.links.purged import add_purged_link, find_purged_since
 from backend.storage.links.writing.writes import store_link
 from backend.storage.outbox import entries
 from backend.storage.schema.ownership import ByLink
+
+# For how long after its purge a link's counts are looked for again.
+_COUNTED_LATE = timedelta(hours=1)
+_LINKS_PER_COMMAND = 200
 
 
 class LinkHasClicks(ValueError):
@@ -91,8 +95,29 @@ async def delete_links(database: Database, query: Document, now: datetime) -> in
 async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Counter[str]:
     """Delete the documents that belong to these links. Returns their numbers by collection."""
     deleted: Counter[str] = Counter()
+    for name, owned_by in _of_links():
+        result = await database[name].delete_many(owned_by.condition(link_ids))
+        deleted[name] += result.deleted_count
+    return deleted
+
+
+async def delete_counts_of_organization(database: Database, org_id: OrgId) -> Counter[str]:
+    """As `delete_counts`, of all of the organization's links, also of those that are gone."""
+    deleted: Counter[str] = Counter()
+    for name, _ in _of_links():
+        deleted[name] += (await database[name].delete_many({"org_id": org_id})).deleted_count
+    return deleted
+
+
+async def delete_late_counts(database: Database, now: datetime) -> None:
+    """Delete what processes counted for links after they were purged: they know a link for seconds longer."""
+    link_ids = await find_purged_since(database, now - _COUNTED_LATE)
+    for begin in range(0, len(link_ids), _LINKS_PER_COMMAND):
+        await delete_counts(database, link_ids[begin : begin + _LINKS_PER_COMMAND])
+
+
+def _of_links() -> Iterator[tuple[str, ByLink]]:
+    """The collections of what is counted for links."""
     for collection in COLLECTIONS:
         if isinstance(collection.owned_by, ByLink):
-            result = await database[collection.name].delete_many(collection.owned_by.condition(link_ids))
-            deleted[collection.name] += result.deleted_count
-    return deleted
+            yield collection.name, collection.owned_by

@@ -18,7 +18,7 @@ from backend.storage.schema.ownership import ByField
 NAME = "purged_links"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[IndexModel("org_id")],
+    indexes=[IndexModel("org_id"), IndexModel("at")],
     owned_by=ByField(),
     personal=NotPersonal("ids of links"),
     retention=NoRetention("clicks in archives may name the link as long as there are any"),
@@ -33,3 +33,9 @@ async def add_purged_link(database: Database, link_id: LinkId, org_id: OrgId, no
     purged = {"at": now.replace(microsecond=0)}
     own = {"_id": link_id, "org_id": org_id}
     await database[NAME].update_one(own, {"$setOnInsert": purged}, upsert=True)
+
+
+async def find_purged_since(database: Database, moment: datetime) -> list[LinkId]:
+    """The links of all organizations that were deleted for good since this moment."""
+    found = database[NAME].find({"at": {"$gte": moment}}, {"_id": 1})
+    return [LinkId(document["_id"]) async for document in found]

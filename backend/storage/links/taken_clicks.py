@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from pymongo import ReturnDocument
+from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, StorageError, is_duplicate
@@ -20,7 +20,7 @@ from backend.storage.schema.ownership import ByLink
 NAME = "taken_clicks"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[],
+    indexes=[IndexModel("org_id")],
     owned_by=ByLink(),
     personal=NotPersonal("numbers"),
     retention=NoRetention("a limit of clicks holds as long as the link has it"),

@@ -71,6 +71,7 @@ ASK_ALL: dict[tuple[str, ...], str] = {
     ("leads", "at", "org_id", "touch.link_id"): "a page of some links",
     ("installs", "link_id", "org_id"): "a link that is deleted for good",
     ("counted_once", "org_id"): "an organization that is exported or deleted",
+    ("install_counts", "org_id"): "an organization that is deleted",
 }
 
 
