@@ -51,6 +51,12 @@ class Person:
         """Send the sign-in form."""
         return await self.send(f"/sign-in?next={next}", "/sign-in", email=self.email, password=password)
 
+    async def join(self, path: str, password: str = PASSWORD) -> httpx.Response:
+        """Accept an invitation with a new password, and sign in with it where that is asked for."""
+        answer = await self.send(path, path, password=password)
+        asked = answer.headers.get("location", "").startswith("/sign-in")
+        return await self.sign_in(password) if asked else answer
+
 
 def browser(service: Service, base_url: str = "http://localhost:8080") -> httpx.AsyncClient:
     """A client that talks to the service without a network in between.

@@ -18,7 +18,7 @@ from backend.storage.audit.log import LogFilter, read_back
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
-from tests.dashboard.people import PASSWORD, Person, browser, make_user, open_session
+from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.scim_api.identity_provider import IdentityProvider, account, connect
 
@@ -179,7 +179,7 @@ async def test_an_invitation_brings_in_who_was_told(
         database, organization.id, email, Role.OWNER, invited_by="a key", granted=EVERYTHING, now=utc_now()
     )
     async with browser(service) as guest:
-        joined = await Person(guest, email).send(f"/join/{token}", f"/join/{token}", password=PASSWORD)
+        joined = await Person(guest, email).join(f"/join/{token}")
     assert joined.status_code == 303
     assert await role_of(database, email, organization.id) is Role.EDITOR
     assert (await provider.set_active(user, False)).is_success

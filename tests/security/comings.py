@@ -145,6 +145,13 @@ class World:
         client.cookies.set("waylink", token, domain="localhost.local")
         return True
 
+    async def open_link(self, visitor: Visitor, client: httpx.AsyncClient, email: str, link: str) -> None:
+        """Set a new password by a link, and sign in with it where an invitation asks for that."""
+        password = visitor.new_password()
+        answer = await send(client, link, password=password)
+        if link.startswith("/join/") and answer.headers.get("location", "").startswith("/sign-in"):
+            await self.sign_in(visitor, client, email, password)
+
     async def sign_in(self, visitor: Visitor, client: httpx.AsyncClient, email: str, password: str) -> None:
         """Sign in by a password, and where one is asked for by a code that the visitor can make."""
         sent = await send(client, "/sign-in", email=email, password=password)

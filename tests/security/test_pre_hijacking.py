@@ -64,7 +64,7 @@ class Scene:
     async def squat(self) -> None:
         """The stranger makes the account of the person's address, by a link that was shown to them."""
         path = await self.invited(self.evil)
-        assert (await self.stranger.send(path, path, password=STRANGERS)).status_code == 303
+        assert (await self.stranger.join(path, STRANGERS)).status_code == 303
 
     async def come_by_provider(self, organization: TestOrganization, person: Person) -> None:
         """Sign in by the organization's provider, which says that it is the person's address."""
@@ -131,7 +131,7 @@ async def test_unexpired_session(scene: Scene) -> None:
     """A session that a stranger keeps open ends when the person shows that the address is theirs."""
     await scene.squat()
     path = await scene.invited(scene.good, by_mail=True)
-    assert (await scene.person.send(path, path, password=OWN)).status_code == 303
+    assert (await scene.person.join(path, OWN)).status_code == 303
     assert await opened(scene.person, scene.good)
     assert (await scene.stranger.get("/tags")).headers["location"].startswith("/sign-in")
     assert (await scene.stranger.sign_in(STRANGERS)).status_code == 422
@@ -145,7 +145,7 @@ async def test_unexpired_session_of_an_account_that_was_handed_over(scene: Scene
     weak = await scene.person.send(path, path)
     assert (weak.status_code, "Choose a new one" in weak.text) == (422, True)
     assert not await opened(scene.person, scene.good)
-    assert (await scene.person.send(path, path, password=OWN)).status_code == 303
+    assert (await scene.person.join(path, OWN)).status_code == 303
     assert await opened(scene.person, scene.good)
     assert (await scene.stranger.get("/tags")).headers["location"].startswith("/sign-in")
     assert (await scene.stranger.sign_in(STRANGERS)).status_code == 422
@@ -185,7 +185,7 @@ async def test_unexpired_link_in_the_place_of_an_address(scene: Scene) -> None:
     assert (await scene.stranger.get(handed)).status_code == 200
     scene.stranger.client.cookies.clear()
     path = await scene.invited(scene.good, by_mail=True)
-    assert (await scene.person.send(path, path, password=OWN)).status_code == 303
+    assert (await scene.person.join(path, OWN)).status_code == 303
     assert (await scene.stranger.get(handed)).status_code == 410
 
 
@@ -195,7 +195,7 @@ async def test_provider_that_does_not_verify(scene: Scene) -> None:
     await scene.come_by_provider(scene.evil, scene.stranger)
     assert await find_user_by_email(scene.database, scene.person.email) is None
     path = await scene.invited(scene.good)
-    assert (await scene.person.send(path, path, password=OWN)).status_code == 303
+    assert (await scene.person.join(path, OWN)).status_code == 303
     await scene.come_by_provider(scene.evil, scene.stranger)
     assert await opened(scene.person, scene.good)
     assert await opened(scene.stranger, scene.evil)
@@ -209,7 +209,7 @@ async def test_an_account_of_no_organization_is_nobodys(scene: Scene) -> None:
     assert before
     assert (await scene.owner.send("/members", f"/members/{before.id}/remove")).status_code == 303
     path = await scene.invited(scene.good)
-    assert (await scene.person.send(path, path, password=OWN)).status_code == 303
+    assert (await scene.person.join(path, OWN)).status_code == 303
     account = await find_user_by_email(scene.database, scene.person.email)
     assert account
     assert account.id != before.id

@@ -114,7 +114,7 @@ class Comings(RuleBasedStateMachine):
         """Somebody accepts an invitation, or sets a new password."""
         visitor, client = self.at(who, at)
         if link := chosen(visitor.links, which):
-            self.do(send(client, link, password=visitor.new_password()))
+            self.do(self.world.open_link(visitor, client, self.email, link))
 
     @rule(who=WHO, which=WHICH, at=WHICH)
     def sign_in(self, who: str, which: int, at: int) -> None:

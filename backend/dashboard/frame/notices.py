@@ -38,6 +38,8 @@ NOTICES = {
     "provisioning-forgotten": "It is forgotten. All members stay, and are changed by hand from now on.",
     "origin-allowed": "The origin is allowed. Its calls are accepted within seconds.",
     "origin-removed": "The origin is not allowed any more. Its calls are refused within seconds.",
+    "invitation-answered": "Sign in to go on. If you had an account already, its password is the old one: "
+    "sign in with that, then open the invitation’s link again.",
     "invitation-withdrawn": "The invitation is withdrawn: its link works no more.",
     "deletion-announced": "The deletion is announced. Until it begins, any owner can take it back.",
     "deletion-taken-back": "The organization stays: nothing was deleted.",

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from html import unescape
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -62,7 +62,7 @@ async def test_an_invitation_makes_a_member_once(
     organization: TestOrganization,
     database: Database,
 ) -> None:
-    """The link is looked at as often as one likes, and used once; who used it is signed in with the role."""
+    """The link is looked at as often as one likes, and used once; who used it signs in, with the role."""
     email = f"new-{organization.id}@example.com"
     path = await invited(person, email.upper(), "analyst")
     assert email in (await person.get("/members")).text
@@ -73,6 +73,7 @@ async def test_an_invitation_makes_a_member_once(
     weak = await guest.post(path, data=fields | {"password": "short"})
     assert (weak.status_code, "at least 12 characters" in weak.text) == (422, True)
     assert (await guest.post(path, data=fields | {"password": NEW})).status_code == 303
+    assert (await Person(guest, email).sign_in(NEW)).status_code == 303
     assert (await guest.get("/tags")).status_code == 200
     assert (await user_of(database, email)).roles == {organization.id: Role.ANALYST}
     async with browser(service) as another:
@@ -95,13 +96,12 @@ async def test_who_has_an_account_joins_with_it(
     async with browser(service) as client:
         known = Person(client, await make_user(database, other.id, role=Role.VIEWER, proved=True))
         path = await invited(person, known.email, "editor")
-        page = await known.get(path)
-        assert 'name="password"' not in page.text
-        token = FormsOf((await known.get("/sign-in")).text).fields_of("/sign-in")["form_token"]
-        refused = await known.client.post(path, data={"form_token": token, "password": NEW})
-        assert refused.status_code == 200
+        before = await user_of(database, known.email)
+        assert f"/sign-in?next={quote(path, safe='')}" in (await known.get(path)).text
+        assert (await known.join(path, NEW)).status_code == 422
+        assert await user_of(database, known.email) == before
         assert "Sign out, then" in (await person.get(path)).text
-        await known.sign_in()
+        assert (await known.sign_in(next=path)).headers["location"] == path
         assert (await known.send(path, path)).status_code == 303
         user = await user_of(database, known.email)
         assert user.roles == {other.id: Role.VIEWER, organization.id: Role.EDITOR}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from urllib.parse import urlencode
 
 from quart import Response, redirect, url_for
@@ -11,6 +12,7 @@ from backend.dashboard.accounts.users.hashing import new_password_hash
 from backend.dashboard.accounts.users.sign_in import open_session
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, is_signed_in, public, session, user
 from backend.dashboard.frame.form import form
+from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import plain_page
 from backend.domain.accounts.entry.who_gets_in import Joining
 from backend.domain.accounts.invitations import INVITATION_PATH, MemberInvitation
@@ -28,7 +30,7 @@ from backend.web.current import resources
 
 _PATH = f"{INVITATION_PATH}/<token>"
 _GONE = 410
-_WITH_PASSWORD = (Joining.NEW_ACCOUNT, Joining.NEW_PASSWORD)
+_WITH_PASSWORD = (Joining.NEW_ACCOUNT, Joining.NEW_PASSWORD, Joining.UNTOLD)
 
 
 @dashboard.get(_PATH)
@@ -43,24 +45,33 @@ async def join_page(token: str) -> Response:
 @public
 async def join(token: str) -> Response:
     """Accept the invitation: as the user who is signed in, or with the password of the form."""
-    database, now = resources().database, resources().clock()
-    invitation = await find_invitation(database, token, now)
+    invitation = await find_invitation(resources().database, token, resources().clock())
     if invitation is None:
         return await _gone()
     if _is_somebody_else(invitation):
         return await _shown(token, invitation)
-    joining = await find_joining(database, invitation, token, _signed_in())
     try:
-        password_hash = (
-            await new_password_hash(form().get("password", "")) if joining in _WITH_PASSWORD else None
-        )
-        accepted = await accept(database, token, now, signed_in=_signed_in(), password_hash=password_hash)
+        return await _joined(token, invitation)
     except WeakPassword as error:
         return await _shown(token, invitation, problem=str(error))
     except TooManyWait:
         return await _shown(token, invitation, problem="can't be stored just now: try again", status=503)
     except (EmailTaken, MoreToShow):  # the page says what is to be shown
         return await _shown(token, invitation)
+
+
+async def _joined(token: str, invitation: MemberInvitation) -> Response:
+    """Raises WeakPassword, TooManyWait, EmailTaken and MoreToShow."""
+    database, now = resources().database, resources().clock()
+    joining = await find_joining(database, invitation, token, _signed_in())
+    password_hash = None
+    if joining in _WITH_PASSWORD:
+        password_hash = await new_password_hash(form().get("password", ""))
+    if joining is Joining.UNTOLD:
+        with suppress(EmailTaken, MoreToShow):  # that would tell of an account
+            await accept(database, token, now, password_hash=password_hash)
+        return redirect_with_notice("sign_in_page", "invitation-answered")
+    accepted = await accept(database, token, now, signed_in=_signed_in(), password_hash=password_hash)
     return await _enter(accepted) if accepted else await _gone()
 
 

@@ -25,7 +25,7 @@ the account goes no further: another organization is joined with a new password,
 | … an account without organizations | ends, and the same | ends, and the same |
 | … own sign-in shown | joins | joins with a new password; proved by a mailed link |
 | … by a mailed link, without a sign-in | must sign in | joins with a new password, and is proved |
-| … by a handed link, without a sign-in | must sign in | must sign in |
+| … by a handed link, without a sign-in | must sign in, which is not told | the same |
 | a new password by a mailed link | stays so, with its second factor | proved; all else that signed in ends |
 | a new password by a handed link | is not proved any more | stays so |
 | the former password is replaced by its user | stays so | stays so |
@@ -37,6 +37,11 @@ the account goes no further: another organization is joined with a new password,
 A new password ends all sessions and all other links for one. Where the sign-in may have passed to somebody
 else (`NewPassword.changes_hands`), organizations that the account has left don't know it any more: neither
 their identity provider nor SCIM brings it back.
+
+**Whether an address has an account** is told those who are signed in to it and those who read its mails.
+Whoever opens a handed invitation is offered a sign-in and a password alike, and whoever sends a password is
+asked to sign in (`as_told`). Where there is an account, that password is dropped, and the invitation stays
+open. So somebody who wants to know has to use the invitation up, and makes the account that there was not.
 
 A handed link for a new password works only while whoever handed it may hand one (`may_hand_reset`).
 """
@@ -71,6 +76,8 @@ class Joining(StrEnum):
     """A new password for the account that there is."""
     SIGN_IN_FIRST = "sign_in_first"
     """The account's own sign-in."""
+    UNTOLD = "untold"
+    """A password for a new account or the own sign-in: which one is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +103,11 @@ def joining(account: User | None, way: LinkWay, *, is_signed_in: bool) -> Joinin
     if is_signed_in or way is LinkWay.MAILED:
         return Joining.NEW_PASSWORD
     return Joining.SIGN_IN_FIRST
+
+
+def as_told(needed: Joining, way: LinkWay, *, is_signed_in: bool) -> Joining:
+    """What whoever opens the link is told of what it takes. A handed link may be in a stranger's hands."""
+    return needed if is_signed_in or way is LinkWay.MAILED else Joining.UNTOLD
 
 
 def password_by_joining(way: LinkWay) -> NewPassword:

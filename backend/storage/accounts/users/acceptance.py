@@ -6,7 +6,13 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.accounts.entry.who_gets_in import Joining, LinkWay, joining, password_by_joining
+from backend.domain.accounts.entry.who_gets_in import (
+    Joining,
+    LinkWay,
+    as_told,
+    joining,
+    password_by_joining,
+)
 from backend.domain.accounts.invitations import MemberInvitation
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
@@ -35,10 +41,11 @@ class Accepted:
 async def find_joining(
     database: Database, invitation: MemberInvitation, token: str, signed_in: User | None
 ) -> Joining:
-    """What it takes to accept the invitation by the link with this token. `signed_in` is whoever has shown
-    an account's own sign-in."""
+    """What whoever opens the link with this token is told that it takes to accept the invitation. `signed_in`
+    is whoever has shown an account's own sign-in."""
     account = await users.find_user_by_email(database, invitation.email)
-    return _joining(account, _way(invitation, token), signed_in)
+    way, is_own = _way(invitation, token), _is_own_sign_in(account, signed_in)
+    return as_told(joining(account, way, is_signed_in=is_own), way, is_signed_in=is_own)
 
 
 async def accept(
@@ -81,7 +88,7 @@ class _Acceptance:
 
     async def decide(self, signed_in: User | None, password_hash: str | None) -> Accepted:
         account = await users.find_user_by_email(self.database, self.invitation.email, self.session)
-        needed = _joining(account, self.way, signed_in)
+        needed = joining(account, self.way, is_signed_in=_is_own_sign_in(account, signed_in))
         if account and needed is Joining.OWN_SIGN_IN:
             return await self._join(account, has_new_password=False)
         if needed is Joining.SIGN_IN_FIRST or password_hash is None:
@@ -136,11 +143,11 @@ def _way(invitation: MemberInvitation, token: str) -> LinkWay:
     return LinkWay.MAILED if invitation.is_mailed(token) else LinkWay.HANDED
 
 
-def _joining(account: User | None, way: LinkWay, signed_in: User | None) -> Joining:
-    """With a password that was replaced meanwhile, nobody is signed in any more."""
-    is_signed_in = (
+def _is_own_sign_in(account: User | None, signed_in: User | None) -> bool:
+    """Whether the account's own sign-in was shown. With a password that was replaced meanwhile, nobody is
+    signed in any more."""
+    return (
         account is not None
         and signed_in is not None
         and (account.id, account.password_hash) == (signed_in.id, signed_in.password_hash)
     )
-    return joining(account, way, is_signed_in=is_signed_in)

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import uuid
+from dataclasses import replace
+
+import pytest
+
 from backend.domain.accounts.permissions import EVERYTHING
+from backend.domain.accounts.provisioning.people import ProvisionedPerson
 from backend.domain.accounts.roles import Role
+from backend.domain.accounts.single_sign_on.refusals import Refusal
 from backend.domain.ids import OrgId
+from backend.storage.accounts.provisioning.people_changes import add_person
+from backend.storage.accounts.single_sign_on.settings import find_provider, set_provider
 from backend.storage.accounts.users.invitations import invite, list_invitations
 from backend.storage.accounts.users.members import remove_member
 from backend.storage.accounts.users.users import find_user, find_user_by_email
@@ -65,6 +74,47 @@ async def test_a_known_address_of_another_organization(
         assert entrance.org_id not in (await own.get("/settings")).text
         form = FormsOf((await own.get("/settings")).text).fields_of("/sign-out") | {"org_id": entrance.org_id}
         assert (await own.client.post("/organization", data=form)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("claims", "refusal"),
+    [
+        ({"email_verified": False}, Refusal.EMAIL_NOT_VERIFIED),
+        ({"email": None}, Refusal.NO_EMAIL),
+        ({"groups": []}, Refusal.NO_ROLE),
+        ({}, Refusal.OTHER_DOMAIN),
+        ({}, Refusal.SHUT_OUT),
+    ],
+)
+async def test_a_refusal_tells_of_no_account_elsewhere(
+    entrance: Entrance,
+    make_organization: OrganizationFactory,
+    database: Database,
+    claims: dict[str, object],
+    refusal: Refusal,
+) -> None:
+    """Its bytes are the same whether the address has an account of its own elsewhere, one that is invited, or
+    none."""
+    elsewhere, answers = await make_organization(), []
+    provider = await find_provider(database, entrance.org_id)
+    assert provider is not None
+    if refusal is Refusal.OTHER_DOMAIN:
+        domains = ("elsewhere.example",)
+        await set_provider(database, entrance.org_id, replace(provider, email_domains=domains))
+    async with entrance.guest() as guest:
+        if refusal is Refusal.SHUT_OUT:
+            now = utc_now()
+            out = ProvisionedPerson(
+                str(uuid.uuid4()), entrance.org_id, guest.email, now, now, is_active=False
+            )
+            await add_person(database, out)
+        answers.append(await entrance.come(guest, "IT", **claims))
+        await make_user(database, elsewhere.id, email=guest.email)
+        answers.append(await entrance.come(guest, "IT", **claims))
+        await invitation(database, entrance.org_id, guest.email)
+        answers.append(await entrance.come(guest, "IT", **claims))
+    assert {told.refusal for told in await entrance.refusals()} == {refusal}
+    assert {(answer.status_code, answer.content) for answer in answers} == {(403, answers[0].content)}
 
 
 async def test_a_session_through_a_provider_reaches_no_other_organization(
@@ -151,7 +201,7 @@ async def test_whoever_came_by_the_provider_gets_a_sign_in_of_their_own(
         assert (await entrance.come(guest, "IT")).status_code == 303
         before = await entrance.account(guest)
         path = f"/join/{await invitation(database, entrance.org_id, guest.email)}"
-        assert (await invited.send(path, path, password=PASSWORD)).status_code == 303
+        assert (await invited.join(path)).status_code == 303
         assert (await guest.get("/links")).headers["location"].startswith("/sign-in")
         account = await entrance.account(guest)
         assert (account.managed_by, account.roles) == (None, before.roles)
