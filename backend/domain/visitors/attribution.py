@@ -317,6 +317,9 @@ def _bounded(identifications: Sequence[Identification]) -> tuple[Identification,
         ]
         left_out = set(repeated[:-REPEATED_KEPT])
         told = [identity for number, identity in enumerate(told) if number not in left_out]
+    # The first one is known to be the first, unless nobody knows who had the device before it.
+    if gap and told and gap.at < told[0].at:
+        return (gap, *told[-CUSTOMERS_KEPT:])
     if len(told) > CUSTOMERS_KEPT:
         first, *too_many = told[: 1 - CUSTOMERS_KEPT]
         told = [first, *told[1 - CUSTOMERS_KEPT :]]

@@ -160,3 +160,17 @@ def test_many_identities_as_the_first_customer_leave_no_gap() -> None:
     assert owners(made, 7, 8) == ["a", "8"]
     made = made.identified(CustomerId("57"), START + timedelta(hours=57))
     assert owners(made, 7, 8, 9) == ["a", None, "9"]
+
+
+def test_a_till_whose_first_customer_was_erased_gives_nobody_the_past_of_others() -> None:
+    """Nothing is known of those that were not kept, however many come later. They come in order of time."""
+    made = Device(OrgId("o"), DeviceId("d"), START, START)
+    for hour in range(60):
+        made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+    made = replace(made, customers=made.customers[1:])
+    for hour in range(60, 130):
+        made = made.identified(CustomerId(str(hour)), START + timedelta(hours=hour))
+        times = [identity.at for identity in made.customers]
+        assert times == sorted(times)
+        assert len(made.customers) <= CUSTOMERS_KEPT + 1
+    assert owners(made, -1, 0, 1, 5, 20, 60, 79, 81, 129) == [*[None] * 7, "81", "129"]
