@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 @pytest.fixture
 async def links(client: httpx.AsyncClient, organization: TestOrganization, database: Database) -> list[str]:
-    """Three links of an organization with clicks on three days, sales of two browsers, and a refund."""
+    """Three links of an organization with clicks on three days, sales of two browsers, and refunds."""
     named = [{"utm_campaign": "spring"}, {"utm_campaign": "ads"}, {}]
     urls = [await create(client, organization, **fields) for fields in named]
     ids = [str((await info(client, organization, url))["id"]) for url in urls]
@@ -74,8 +74,13 @@ async def _sell(client: httpx.AsyncClient, organization: TestOrganization, ids: 
     await second.results(conversion(transaction_id="t-3", revenue=5))
     again = {"transaction_id": "t-1", "revenue": 59.9, "currency": "EUR", "customer_id": "ada"}
     await tell(client, organization, "conversions", again)
-    refund = {"refund_id": "r", "transaction_id": "t-1", "amount": 9.9, "currency": "EUR"}
-    await tell(client, organization, "conversions/refund", refund)
+    for order, amount, currency in (("t-1", 9.9, "EUR"), ("t-2", 60, "JPY"), ("t-3", 4, "EUR")):
+        refund = {"refund_id": order, "transaction_id": order, "amount": amount, "currency": currency}
+        await tell(client, organization, "conversions/refund", refund)
+    # Then the server tells another currency, and less than was paid back.
+    for order, revenue in (("t-2", 70), ("t-3", 3)):
+        corrected = {"transaction_id": order, "revenue": revenue, "currency": "EUR", "customer_id": "bob"}
+        await tell(client, organization, "conversions", corrected)
 
 
 async def follow(database: Database, organization: TestOrganization, target: FeedTarget) -> None:
@@ -120,7 +125,10 @@ async def test_clickhouse_answers_as_waylink(
     links: list[str],
     tmp_path: Path,
 ) -> None:
-    """Clicks by day, campaign and country, and sales by link and currency, are the same numbers."""
+    """Clicks by day, campaign and country, and sales by link and currency, are the same numbers.
+
+    Also where a server corrects a sale of which something was paid back.
+    """
     is_files = form == "parquet"
     target = ParquetTarget(tmp_path) if is_files else ClickHouseTarget(chdb_server.address)
     await follow(database, organization, target)

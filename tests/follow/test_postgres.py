@@ -135,18 +135,20 @@ async def test_a_view_gets_columns_that_are_new(warehouse: str, monkeypatch: pyt
 
 @pytest.mark.parametrize("block", SQL, ids=lambda block: block.where)
 async def test_what_the_page_asks(block: Block, target: PostgresTarget, warehouse: str) -> None:
-    """Each query of docs/follow.md gives rows, and revenue is counted once, after refunds."""
+    """Each query of docs/follow.md gives rows, and revenue counts once, after those refunds that count."""
     touch = {"at": "2026-05-01T00:00:00.000Z", "utm": {"utm_campaign": "spring"}}
     sale = conversion(touch=touch)
     again = conversion(id=sale.data["id"], touch=touch, told_again=True)
     click = event(EventType.CLICK, datetime.now(UTC), counted=True, short_url="https://go/a", country="DE")
-    back = refund(sale)
-    await target.write([sale, again, click, back], back.cursor)
+    back, too_much = refund(sale), refund(sale, id="refund-2", amount="9000", currency="JPY")
+    small = conversion(touch=touch, revenue="5.00")
+    all_of_it = refund(small, id="refund-3")
+    await target.write([sale, again, click, back, too_much, small, all_of_it], all_of_it.cursor)
     rows = query(warehouse, block.text)
     assert rows
     if "AS net" in block.text:
         assert [(campaign, sales, net) for _, campaign, _, sales, net in rows] == [
-            ("spring", 1, Decimal("50.00"))
+            ("spring", 2, Decimal("50.00"))
         ]
 
 
