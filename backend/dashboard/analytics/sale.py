@@ -114,7 +114,7 @@ def _name(step: CreditStep, sale: ExplainedSale) -> str:
         return _touch(step.touch, sale)
     if step.refund is not None:
         refund = sale.refunds[step.refund]
-        return f"{refund.amount:f} {sale.currency} are paid back ({refund.refund_id})"
+        return f"{refund.amount:f} {refund.currency} are paid back ({refund.refund_id})"
     return _NAMES[step.kind]
 
 

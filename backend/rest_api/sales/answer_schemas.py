@@ -101,7 +101,7 @@ SALES_ANSWER_SCHEMAS: dict[str, Schema] = {
                 customer_id=or_null(TEXT),
                 touch=or_null(_TOUCH),
                 share=or_null(_SHARE),
-                refund=or_null(answer_object(refund_id=TEXT, amount=TEXT)),
+                refund=or_null(answer_object(refund_id=TEXT, amount=TEXT, currency=TEXT)),
             ),
         },
         rules=_RULES,

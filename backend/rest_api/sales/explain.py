@@ -10,6 +10,7 @@ from backend.domain.errors import FieldError
 from backend.domain.links.json_form import exact_time_json
 from backend.domain.sales.credit import CreditShare
 from backend.domain.sales.explanation import CreditStep, Verdict, touch_in_words
+from backend.domain.sales.refunds import Refund
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.call_texts import as_stored
 from backend.domain.web.short_urls import ShortUrlForm
@@ -116,7 +117,7 @@ class _ExplainedSaleJson:
             "customer_id": step.customer_id,
             "touch": self._touch(step.touch),
             "share": self._share(step.share, self._sale.explanation.verdict) if step.share else None,
-            "refund": {"refund_id": refund.refund_id, "amount": f"{refund.amount:f}"} if refund else None,
+            "refund": _refund(refund) if refund else None,
         }
 
     def _touch(self, touch: Touch | None) -> dict[str, Any] | None:
@@ -141,3 +142,8 @@ class _ExplainedSaleJson:
             return None
         names = ("country", "platform", "system", "browser", "referrer_host", "variant")
         return {"at": exact_time_json(click.at), **{name: getattr(click, name) or None for name in names}}
+
+
+def _refund(refund: Refund) -> dict[str, Any]:
+    """A refund as it was told; its currency need not be the sale's."""
+    return {"refund_id": refund.refund_id, "amount": f"{refund.amount:f}", "currency": refund.currency}

@@ -18,7 +18,7 @@ from backend.domain.links.links import Link
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.explanation import Explanation, explain
 from backend.domain.sales.histories import History, SaleFacts, customer_of
-from backend.domain.sales.refunds import Refund, refunded
+from backend.domain.sales.refunds import Refund
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.calls import Kind
 from backend.storage.clicks.places import find_click
@@ -37,8 +37,8 @@ _MOST_CLICKS = 20  # each of them takes a search in the blocks of its day
 class ExplainedSale:
     """A sale with the explanation of its credit, and the links and clicks that the explanation names.
 
-    Its time, device, currency and revenue are those that were known as of the moment of the rules. Amounts of
-    the explanation are in units of ten to the power of minus `digits`.
+    Its time, device, currency and revenue are those that were known as of the moment of the rules. `refunds`
+    are all of it. Amounts of the explanation are in units of ten to the power of minus `digits`.
     """
 
     id: CallId
@@ -56,8 +56,8 @@ class ExplainedSale:
 
     @property
     def refunded(self) -> Decimal:
-        """What was paid back of it, by all refunds."""
-        return refunded(self.refunds, self.currency, self.revenue)
+        """What was known to have been paid back of it."""
+        return self.amount(Fraction(self.explanation.verdict.refunded))
 
     def amount(self, units: Fraction) -> Decimal:
         """An amount of the explanation in the currency's main unit, rounded to its decimals."""

@@ -104,6 +104,32 @@ async def test_the_past_is_as_it_was_told_then(
     assert before == ("me", "JPY", "0", "0", "0", "0", "0")
 
 
+async def test_an_explanation_counts_the_refunds_that_figures_count(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """As of a moment those known then, and none of another currency, which it names beside the amount."""
+    await told_to(client, organization, "stranger")
+    yen = {"transaction_id": "order-2001", "revenue": 900, "currency": "JPY"}
+    await Visitor(client, organization).result(conversion(**yen))
+    paid_back = REFUND | {"transaction_id": "order-2001", "amount": 300, "currency": "JPY"}
+    (taken,) = await tell_listed(client, organization, paid_back)
+    assert taken["status"] == "accepted"
+    await tell(client, organization, "conversions", SERVER | {"transaction_id": "order-2001"})
+    moment = timestamp()
+    await tell_listed(client, organization, REFUND | {"transaction_id": "order-2001", "refund_id": "r2"})
+    for asked, refunds, net in (({"as_of": moment}, "0.00", "49.90"), ({}, "9.90", "40.00")):
+        answer = await client.get(
+            f"{API}/conversions/order-2001/explain", params=asked, headers=organization.headers
+        )
+        told = answer.json()
+        assert (told["refunds"], told["net_revenue"]) == (refunds, net)
+        assert (told["shares"][0]["refunds"], told["shares"][0]["net_revenue"]) == (refunds, net)
+        assert [step["refund"] for step in told["steps"] if step["refund"]] == [
+            {"refund_id": "r1", "amount": "300", "currency": "JPY"},
+            {"refund_id": "r2", "amount": "9.90", "currency": "EUR"},
+        ]
+
+
 async def test_many_browsers_do_not_keep_a_server_s_telling_out(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:

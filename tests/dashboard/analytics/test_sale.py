@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import httpx
+
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database
+from tests.api.told_sales import tell
 from tests.conftest import OrganizationFactory
 from tests.dashboard.campaigns import address, bought, make_link, table
 from tests.dashboard.people import Person, heading
@@ -37,6 +40,24 @@ async def test_a_sale_step_by_step(
     assert models["all touches alike (linear)"].count("50 %: ") == 2
     by_first = await person.get(f"/attribution/sale?order={order}&model=first")
     assert table(by_first.text, "Step by step")[0][2] == "It gets all of the sale."
+
+
+async def test_a_refund_names_the_currency_in_which_it_was_told(
+    person: Person,
+    client: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    link: Link,
+    now: datetime,
+) -> None:
+    """Also where a server corrected the sale's, so that the refund does not count any more."""
+    await bought(database, link, now, "900", "JPY", refunded="300", order="order-7")
+    corrected = {"transaction_id": "order-7", "revenue": 49.90, "currency": "EUR", "customer_id": "ada"}
+    await tell(client, organization, "conversions", corrected)
+    page = (await person.get("/attribution/sale?order=order-7")).text
+    (step,) = [row for row in table(page, "Step by step") if "paid back (" in row[1]]
+    assert step[1].startswith("300 JPY are paid back")
+    assert "49.90 EUR, of which" not in page
 
 
 async def test_an_order_that_is_not_there(
