@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -23,6 +23,7 @@ from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.restores import (
+    LeftOut,
     begin_restore,
     find_position,
     finish_restore,
@@ -41,11 +42,15 @@ _BYTES_PER_BATCH = 16_000_000
 
 @dataclass(frozen=True, slots=True)
 class RestoreResult:
-    """The restored organization, its documents by collection, and if an earlier restore was continued."""
+    """The restored organization, its documents by collection, and if an earlier restore was continued.
+
+    `left_out` are members who are to be invited: other users have their addresses here.
+    """
 
     header: Header
     counts: Counter[str]
     resumed: bool
+    left_out: Sequence[LeftOut]
 
 
 async def restore_organization(
@@ -67,8 +72,8 @@ async def restore_organization(
         await _check(database, read_entries(path, header), contents.context, is_api_host)
     await begin_restore(database, header.org_id, contents.fingerprint, contents.context.domains)
     await forget_deletion(database, header.org_id)
-    await _Restore(database, path, header, contents, advance).run(position or 0)
-    return RestoreResult(header, contents.counts, resumed=position is not None)
+    left_out = await _Restore(database, path, header, contents, advance).run(position or 0)
+    return RestoreResult(header, contents.counts, position is not None, left_out)
 
 
 async def _check(
@@ -94,8 +99,8 @@ class _Restore:
     contents: Contents
     advance: Advance
 
-    async def run(self, position: int) -> None:
-        """Store the documents after the first `position` bytes of the file."""
+    async def run(self, position: int) -> Sequence[LeftOut]:
+        """Store the documents after the first `position` bytes of the file. Returns the members left out."""
         setup_names = {
             collection.name
             for collection in archived_collections().values()
@@ -110,7 +115,7 @@ class _Restore:
                 await self._store(name, _documents(batch), batch[-1].end)
             self.advance(batch[-1].end - position)
             position = batch[-1].end
-        await finish_restore(self.database, self.header.org_id, setup)
+        return await finish_restore(self.database, self.header.org_id, setup)
 
     async def _store(self, name: str, documents: list[Document], position: int) -> None:
         if name == counted_once.NAME:

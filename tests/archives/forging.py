@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
-from backend.archives.restore import restore_organization
+from backend.archives.restore import RestoreResult, restore_organization
 from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.outbox import entries as feed_entries
@@ -71,7 +71,7 @@ def unchanged(_name: str, _document: Document) -> None:
     """Leaves a document as it is."""
 
 
-async def restore(database: Database, file: Path, now: datetime | None = None) -> None:
+async def restore(database: Database, file: Path, now: datetime | None = None) -> RestoreResult:
     """Restore a file as `waylink restore` does, now or at another time."""
     is_api_host = ApiHost("https://api.shop.example").owns
-    await restore_organization(database, file, now or utc_now(), lambda _: None, is_api_host)
+    return await restore_organization(database, file, now or utc_now(), lambda _: None, is_api_host)

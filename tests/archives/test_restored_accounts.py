@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain.accounts.roles import Role
 from backend.domain.accounts.second_factor.factor import SecondFactor
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
+from backend.storage.accounts.organizations import list_organizations
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.restores import AlreadyTaken
+from backend.storage.lifecycle.restores import AlreadyTaken, LeftOut
 from tests.archives.forging import Archive, forge, restore
 from tests.archives.full_organization import PASSWORD_HASH
 from tests.fresh_database import fresh_database
@@ -71,6 +73,21 @@ async def test_an_account_of_another_organizations_provider(archive: Archive, da
     account = replace(account_in(archive), managed_by=OTHER, password_hash=None, second_factor=None)
     async with fresh_database(database) as fresh:
         await users.insert_user(fresh, account)
-        with pytest.raises(AlreadyTaken, match="another user"):
+        with pytest.raises(AlreadyTaken, match="with another address the user"):
             await restore(fresh, archive.file)
         assert (await users.list_users_of_all(fresh))[0].roles == {}
+
+
+@pytest.mark.parametrize("is_address_proved", [False, True])
+async def test_an_address_that_another_account_has(
+    archive: Archive, database: Database, is_address_proved: bool
+) -> None:
+    """The organization is restored without that member, whom the restore names with the role. The account
+    that is there, a stranger's perhaps, gets in by no file, and loses nothing by one."""
+    account = replace(account_in(archive), id=UserId("squatter"), is_address_proved=is_address_proved)
+    async with fresh_database(database) as fresh:
+        await users.insert_user(fresh, account)
+        before = await users.find_user(fresh, account.id)
+        assert (await restore(fresh, archive.file)).left_out == [LeftOut(account.email, Role.OWNER)]
+        assert await users.list_users_of_all(fresh) == [before]
+        assert [found.id for found in await list_organizations(fresh)] == [archive.organization.id]

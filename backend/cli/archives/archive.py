@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from backend.storage.audit.facts import record
 from backend.storage.clicks.missing import count_missing
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.indexes import create_indexes
+from backend.storage.lifecycle.restores import LeftOut
 from backend.system.clock import utc_now
 from backend.system.whole_file import whole_or_nothing
 from backend.web.api_host import ApiHost
@@ -110,6 +112,8 @@ async def restore(database: Database, file: Path) -> CommandResult:
     await _record(database, org_id, "restored")
     if not restored.header.has_credentials:
         await _tell_to_set_passwords(database, org_id)
+    if restored.left_out:
+        _tell_to_invite(org_id, restored.left_out)
     owner = {"org_id": org_id, "name": restored.header.name}
     return owner | {"resumed": restored.resumed, "documents": restored.counts.total(), **restored.counts}
 
@@ -122,6 +126,19 @@ async def _tell_to_set_passwords(database: Database, org_id: OrgId) -> None:
         "An owner made this file, so it has no passwords, second factors or identity provider. Members set "
         "new passwords at the sign-in page (Forgot your password?), or by the link that a command prints:",
         *(f"  waylink user reset {printable(owner.email)}" for owner in owners[:_NAMED_OWNERS]),
+    ]
+    click.echo("\n".join(lines), err=True)
+
+
+def _tell_to_invite(org_id: OrgId, left_out: Sequence[LeftOut]) -> None:
+    """Say on stderr whom the restore has left out, each with the command that invites them."""
+    lines = [
+        "Other users have the addresses of these members, so they are not restored. If it is they, invite "
+        "them:",
+        *(
+            f"  waylink user invite {printable(member.email)} --org {org_id} --role {member.role}"
+            for member in left_out
+        ),
     ]
     click.echo("\n".join(lines), err=True)
 

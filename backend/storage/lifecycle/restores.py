@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 
 from pymongo.errors import BulkWriteError
 
@@ -30,7 +32,7 @@ _WHAT = {
     domains.NAME: "the domain",
     organizations.NAME: "an organization with the id",
     api_keys.NAME: "a key with the id",
-    users.NAME: "another user with the address of the user",
+    users.NAME: "with another address the user",
 }
 
 
@@ -64,6 +66,14 @@ class RestoreCancelled(OperatorError):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A member of the archive who is none of the restored organization: another user has the address."""
+
+    email: str
+    role: Role
+
+
 async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> int | None:
     """How many bytes of this file are certainly stored; None if the restore was not begun.
 
@@ -83,16 +93,12 @@ async def find_position(database: Database, org_id: OrgId, fingerprint: str) -> 
 async def refuse_taken(database: Database, name: str, documents: Sequence[Document]) -> None:
     """Raise AlreadyTaken if the collection has one of these documents' ids or unique keys.
 
-    A user with the same id and the same e-mail address, who has a sign-in of their own, may exist.
+    A user with the same id and the same e-mail address, who has a sign-in of their own, may exist, and so may
+    an address of theirs: whoever had none of these ids could else keep the organization out by an address.
     """
     if name == users.NAME:
         conditions: list[Document] = [
-            condition
-            for document in documents
-            for condition in (
-                {**_account(document), "_id": {"$ne": document["_id"]}},
-                {"_id": document["_id"], "$nor": [_account(document)]},
-            )
+            {"_id": document["_id"], "$nor": [_account(document)]} for document in documents
         ]
     else:
         conditions = [{"_id": {"$in": [document["_id"] for document in documents]}}]
@@ -173,31 +179,52 @@ async def cancel_restore(database: Database, session: ClientSession, org_id: Org
     await database[NAME].delete_one({"_id": org_id}, session=session)
 
 
-async def finish_restore(database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]) -> None:
-    """Store the documents that make the organization usable, all or nothing.
+async def finish_restore(
+    database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]
+) -> Sequence[LeftOut]:
+    """Store the documents that make the organization usable, all or nothing. Returns the members left out.
 
     Raises AlreadyTaken and RestoreCancelled.
     """
     stored = unrecorded(database)
 
-    async def work(session: ClientSession) -> None:
+    async def work(session: ClientSession) -> Sequence[LeftOut]:
+        left_out: Sequence[LeftOut] = ()
         ended = await database[NAME].delete_one({"_id": org_id}, session=session)
         if not ended.deleted_count:
             raise RestoreCancelled(org_id)
         await stored[domains.NAME].delete_many({"org_id": org_id}, session=session)  # what it held
         for name, documents in setup.items():
-            new = (
-                await _join_known_users(stored, session, org_id, documents)
-                if name == users.NAME
-                else documents
-            )
+            new = documents
+            if name == users.NAME:
+                members, left_out = await _without_taken(stored, session, org_id, documents)
+                new = await _join_known_users(stored, session, org_id, members)
             if new:
                 await stored[name].insert_many(new, session=session)
+        return left_out
 
     try:
-        await in_transaction(database, work)
+        return await in_transaction(database, work)
     except BulkWriteError as error:
         _raise_taken(error, setup)
+
+
+async def _without_taken(
+    database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
+) -> tuple[Sequence[Document], Sequence[LeftOut]]:
+    """The users of the archive, and those left out of them, since another user has their address here."""
+    addresses = {"email": {"$in": [document["email"] for document in documents]}}
+    found = database[users.NAME].find(addresses, _ACCOUNT, session=session)
+    holders = {(user["email"], user.get("managed_by")): user["_id"] async for user in found}
+
+    def is_taken(document: Document) -> bool:
+        account = (document["email"], document.get("managed_by"))
+        return bool(holders.get(account, document["_id"]) != document["_id"])
+
+    left_out = [
+        LeftOut(document["email"], _role(document, org_id)) for document in documents if is_taken(document)
+    ]
+    return [document for document in documents if not is_taken(document)], left_out
 
 
 async def _join_known_users(
@@ -209,9 +236,7 @@ async def _join_known_users(
     ids = [document["_id"] for document in documents]
     collection = database[users.NAME]
     archived = {document["_id"]: document for document in documents}
-    roles = {
-        document["_id"]: Role(document.get("roles", {}).get(org_id, Role.OWNER)) for document in documents
-    }
+    roles = {document["_id"]: _role(document, org_id) for document in documents}
     known_ids = {
         user["_id"]
         async for user in collection.find({"_id": {"$in": ids}}, _ACCOUNT, session=session)
@@ -227,6 +252,10 @@ async def _join_known_users(
     return [
         document | {"is_address_proved": False} for document in documents if document["_id"] not in known_ids
     ]
+
+
+def _role(document: Document, org_id: OrgId) -> Role:
+    return Role(document.get("roles", {}).get(org_id, Role.OWNER))
 
 
 def _account(document: Document) -> Document:
@@ -255,7 +284,7 @@ def _refused(error: BulkWriteError) -> list[Document]:
     return [write_error["op"] for write_error in errors]
 
 
-def _raise_taken(error: BulkWriteError, setup: Mapping[str, Sequence[Document]]) -> None:
+def _raise_taken(error: BulkWriteError, setup: Mapping[str, Sequence[Document]]) -> NoReturn:
     document = _refused(error)[0]
     name = next(name for name, documents in setup.items() if document in documents)
     raise AlreadyTaken(name, document) from None

@@ -124,6 +124,24 @@ def test_a_restore_of_an_owners_file_says_how_to_get_in(
         assert "/new-password/" in run_command(*command.split(), environment=environment)["url"]
 
 
+def test_a_restore_says_whom_to_invite(running: ServiceProcess, tmp_path: Path, mongodb_uri: str) -> None:
+    """A member whose address another account has by now is left out; the command that is told invites them."""
+    org_id = str(running.command("organization", "create", "Cars")["id"])
+    email = "ada@cars.example"
+    running.command("user", "create", email, "--org", org_id, "--password-stdin", typed=PASSWORD)
+    exported = tmp_path / "exported.jsonl"
+    running.command("export", "--org", org_id, "-o", str(exported))
+    with own_database(mongodb_uri) as variables:
+        environment = environment_of(tmp_path / "to", **variables)
+        other = str(run_command("organization", "create", "Other", environment=environment)["id"])
+        create = ("user", "create", email, "--org", other, "--password-stdin")
+        run_command(*create, environment=environment, typed=PASSWORD)
+        told = invoke("restore", str(exported), environment=environment).stderr
+        [command] = re.findall(r"^  waylink (user invite .+)$", told, re.MULTILINE)
+        assert command == f"user invite {email} --org {org_id} --role owner"
+        assert "/join/" in run_command(*command.split(), environment=environment)["url"]
+
+
 def test_a_forged_file_does_not_control_the_terminal(running: ServiceProcess, tmp_path: Path) -> None:
     """What a refusal quotes of a file is shown without characters that control terminals."""
     file = tmp_path / "forged.jsonl"

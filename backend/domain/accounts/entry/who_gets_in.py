@@ -33,6 +33,7 @@ the account goes no further: another organization is joined with a new password,
 | the provider of an organization names the address | joins if it is a member already | the same |
 | it is restored with an organization | is not proved any more | stays so |
 | it is a member in a restored organization | joins | joins; ends its sign-in if it is not the archive's |
+| another account, with its address, is a member there | stays so; is to be invited | the same |
 
 A new password ends all sessions and all other links for one. Where the sign-in may have passed to somebody
 else (`NewPassword.changes_hands`), organizations that the account has left don't know it any more: neither
