@@ -56,7 +56,7 @@ def test_an_index_that_is_another_one(installation: dict[str, str], tmp_path: Pa
     run_command("organization", "create", "Acme", environment=environment)
     with mongodb(installation) as database:
         database["users"].drop_indexes()
-        database["users"].create_index("email")
+        database["users"].create_index([("email", 1), ("managed_by", 1)])
     done = invoke("upgrade", "--check", environment=environment)
     assert done.exit_code == 4
-    assert "The index users.email_1 is not as declared: drop it" in done.stdout
+    assert "The index users.email_1_managed_by_1 is not as declared: drop it" in done.stdout

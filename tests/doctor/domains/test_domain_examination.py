@@ -15,6 +15,7 @@ from backend.domain.accounts.apps import Apps, IosApp
 from backend.domain.finding import Finding, SetupStep, Severity
 from backend.settings import Settings
 from backend.storage.accounts.apps import set_apps
+from backend.storage.accounts.domains import insert_domain
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from backend.web_client import name_servers
@@ -215,6 +216,7 @@ async def test_association_files_by_https(domain: Domain, database: Database) ->
     """Read as Apple reads them: a good one names its app, and a redirect is not followed."""
     domain.zone.enter(domain.name, "CNAME", TARGET)
     apps = Apps(IosApp("A1B2C3D4E5", "com.shop.app"), None)
+    await insert_domain(database, domain.name, domain.organization.id, utc_now())
     await set_apps(database, domain.name, domain.organization.id, apps)
     domain.site.page(
         f"/{APPLE}", '{"applinks":{"details":[{"appIDs":["A1B2C3D4E5.com.shop.app"]}]}}', Content_Type=JSON

@@ -21,7 +21,7 @@ from backend.domain.finding import Severity
 from backend.domain.ids import CustomerId
 from backend.domain.visitors.persons import Subject
 from backend.settings import Settings
-from backend.storage.accounts.organizations import set_click_days
+from backend.storage.accounts.organizations import set_click_days, set_requires_single_sign_on
 from backend.storage.clicks.merges import merge_small_blocks
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import declared_shard_keys
@@ -194,6 +194,7 @@ async def use_everything(service: Service, database: Database, tmp_path: Path) -
         assert (await client.get("/metrics", headers={"host": "localhost"})).status_code in {200, 404}
     async with browser(service) as pages:
         person = Person(pages, await make_user(database, organization.id))
+        await set_requires_single_sign_on(database, organization.id, is_on=False)
         await open_session(database, person)
         for page in ("/", "/links", f"/links/{link_ids[0]}", "/attribution", "/install", "/domains", "/keys"):
             assert (await person.get(page)).status_code == 200, page
