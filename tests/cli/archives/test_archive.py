@@ -125,7 +125,7 @@ def test_a_restore_of_an_owners_file_says_how_to_get_in(
 
 
 def test_a_restore_says_whom_to_invite(running: ServiceProcess, tmp_path: Path, mongodb_uri: str) -> None:
-    """A member whose address another account has by now is left out; the command that invites them is told."""
+    """A member whose address another account has is left out; the command that invites them is told."""
     org_id = str(running.command("organization", "create", "Cars")["id"])
     email = "ada@cars.example"
     running.command("user", "create", email, "--org", org_id, "--password-stdin", typed=PASSWORD)
