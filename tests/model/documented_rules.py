@@ -142,8 +142,13 @@ class Sale:
 
     @cached_property
     def told_customer(self) -> str | None:
-        """The customer that a server names, else a browser; the earliest telling's."""
-        naming = _servers_first(telling for telling in self.tellings if telling.fact.customer is not None)
+        """The customer that a server names, else the sale's own device; the earliest telling's."""
+        naming = _servers_first(
+            telling
+            for telling in self.tellings
+            if telling.fact.customer is not None
+            and (not telling.by_browser or telling.fact.device == self.device)
+        )
         return naming[0].fact.customer if naming else None
 
     @cached_property

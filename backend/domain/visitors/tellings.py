@@ -80,7 +80,7 @@ def combine(tellings: Sequence[Telling[VisitT]]) -> Combined:
         min(telling.at for telling in by_it),
         min(telling.received_at for telling in tellings),
         device_id,
-        _customer_of(tellings),
+        _customer_of(tellings, device_id),
     )
 
 
@@ -91,11 +91,12 @@ def _device_of(tellings: Sequence[Telling[VisitT]]) -> DeviceId | None:
     return min(named)[2] if named else None
 
 
-def _customer_of(tellings: Sequence[Telling[VisitT]]) -> CustomerId | None:
+def _customer_of(tellings: Sequence[Telling[VisitT]], device_id: DeviceId | None) -> CustomerId | None:
+    """Only servers and the sale's own device may say whose it is: anyone can guess an order's number."""
     named = [
         (not telling.is_server, telling.at, telling.customer_id)
         for telling in tellings
-        if telling.customer_id
+        if telling.customer_id and (telling.is_server or telling.device_id == device_id)
     ]
     return min(named)[2] if named else None
 
@@ -203,14 +204,11 @@ def _identity(tellings: Sequence[Telling[VisitT]], received_at: datetime) -> Sal
     if device_id is None or customer_id is None:
         return None
     of_device = [telling.received_at for telling in tellings if telling.device_id == device_id]
-    # Of a device, only itself and servers may say whose it is.
     of_customer = [
         telling.received_at
         for telling in tellings
         if telling.customer_id == customer_id and (telling.is_server or telling.device_id == device_id)
     ]
-    if not of_customer:
-        return None
     told_at = max(min(of_device), min(of_customer))
     by_servers = [telling for telling in tellings if telling.is_server]
     is_server = any(telling.device_id == device_id for telling in by_servers) and any(

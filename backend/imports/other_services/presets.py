@@ -1,7 +1,7 @@
 """What other services call the fields of a link, and which of them have no place in one of ours.
 
-`read_at` says where a service's names and their meaning were read; docs/moving-in.md says what could not be
-verified.
+`read_at` says where a service's names and their meaning are documented; docs/moving-in.md says what could not
+be verified.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_FOLDER = "folders are tags here, and the file has the folder's id only"
 class Preset:
     """A service and the form of its links.
 
-    `read_at` are public pages on which its fields' names and meaning were read. `named` maps our columns to
+    `read_at` are public pages that document its fields. `named` maps our columns to
     names of theirs, of which the first that has a value counts. `no_place` says why a field is left out.
     `told_if_false` are fields that say something only where they are false, with what it is. `silent` are
     fields that say nothing about what the link does: ids, owners, times of change, and what repeats another

@@ -94,13 +94,13 @@ def test_what_is_known_stays() -> None:
     assert result.record_id == record.call_id
 
 
-def test_another_browser_does_not_say_whose_a_device_is() -> None:
-    """A customer that another browser names for a known order is the order's, not the first device's."""
+def test_another_browser_does_not_say_whose_a_sale_is() -> None:
+    """A customer that another browser names for a known order is neither the order's nor its device's."""
     shelf = Shelf()
     shelf.store([BROWSER])
     shelf.store([batch(arrived("conversion", 11, customer="x", **SALE), device="other")])
     (record,) = shelf.records.values()
-    assert record.customer_id == "x"
+    assert record.customer_id is None
     assert shelf.devices[DEVICE].customers == ()
     assert set(shelf.devices) == {DEVICE}
 

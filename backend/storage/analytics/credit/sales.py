@@ -103,6 +103,7 @@ def _told_again(rules: CreditRules, kinds: Sequence[Kind]) -> str:
 
     `is_same`: the device that the rules know of is the one that all tellings, also later ones, result in.
     """
+    by_it = "telling.device IS NOT DISTINCT FROM names.device"
     return f"""
         WITH sale_tellings AS MATERIALIZED (
             SELECT *, {is_known(rules)} AS is_known FROM tellings SEMI JOIN credit_several USING (record)
@@ -110,18 +111,19 @@ def _told_again(rules: CreditRules, kinds: Sequence[Kind]) -> str:
         ),
         names AS (
             SELECT record, {_preferred("device")} AS device_of_all,
-                {_preferred("device", "is_known")} AS device,
-                {_preferred("customer", "is_known")} AS customer
+                {_preferred("device", "is_known")} AS device
             FROM sale_tellings GROUP BY record HAVING bool_or(is_known)
         ),
         sales AS (
-            SELECT record, min(telling."at") AS "at", names.device, names.customer,
+            SELECT record, names.device,
+                min(telling."at") FILTER (WHERE names.device IS NULL OR {by_it}) AS "at",
+                {_preferred("customer", f"(is_server OR {by_it})")} AS customer,
                 names.device IS NOT DISTINCT FROM names.device_of_all AS is_same
             FROM sale_tellings AS telling JOIN names USING (record)
-            WHERE is_known AND (names.device IS NULL OR telling.device = names.device)
+            WHERE is_known
             GROUP BY ALL
         )
-        FROM sales WHERE {IN_PERIOD}
+        SELECT record, "at", device, customer, is_same FROM sales WHERE {IN_PERIOD}
     """
 
 
