@@ -23,7 +23,7 @@ from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.restores import (
-    LeftOut,
+    LeftOutMember,
     begin_restore,
     find_position,
     finish_restore,
@@ -50,7 +50,7 @@ class RestoreResult:
     header: Header
     counts: Counter[str]
     resumed: bool
-    left_out: Sequence[LeftOut]
+    left_out: Sequence[LeftOutMember]
 
 
 async def restore_organization(
@@ -99,7 +99,7 @@ class _Restore:
     contents: Contents
     advance: Advance
 
-    async def run(self, position: int) -> Sequence[LeftOut]:
+    async def run(self, position: int) -> Sequence[LeftOutMember]:
         """Store the documents after the first `position` bytes of the file. Returns the members left out."""
         setup_names = {
             collection.name

@@ -29,7 +29,7 @@ from backend.storage.audit.facts import record
 from backend.storage.clicks.missing import count_missing
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.indexes import create_indexes
-from backend.storage.lifecycle.restores import LeftOut
+from backend.storage.lifecycle.restores import LeftOutMember
 from backend.system.clock import utc_now
 from backend.system.whole_file import whole_or_nothing
 from backend.web.api_host import ApiHost
@@ -130,7 +130,7 @@ async def _tell_to_set_passwords(database: Database, org_id: OrgId) -> None:
     click.echo("\n".join(lines), err=True)
 
 
-def _tell_to_invite(org_id: OrgId, left_out: Sequence[LeftOut]) -> None:
+def _tell_to_invite(org_id: OrgId, left_out: Sequence[LeftOutMember]) -> None:
     """Say on stderr whom the restore has left out, each with the command that invites them."""
     lines = [
         "Other users have the addresses of these members, so they are not restored. If it is they, invite "

@@ -67,7 +67,7 @@ class RestoreCancelled(OperatorError):
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOutMember:
     """A member of the archive who is none of the restored organization: another user has the address."""
 
     email: str
@@ -181,15 +181,15 @@ async def cancel_restore(database: Database, session: ClientSession, org_id: Org
 
 async def finish_restore(
     database: Database, org_id: OrgId, setup: Mapping[str, Sequence[Document]]
-) -> Sequence[LeftOut]:
+) -> Sequence[LeftOutMember]:
     """Store the documents that make the organization usable, all or nothing. Returns the members left out.
 
     Raises AlreadyTaken and RestoreCancelled.
     """
     stored = unrecorded(database)
 
-    async def work(session: ClientSession) -> Sequence[LeftOut]:
-        left_out: Sequence[LeftOut] = ()
+    async def work(session: ClientSession) -> Sequence[LeftOutMember]:
+        left_out: Sequence[LeftOutMember] = ()
         ended = await database[NAME].delete_one({"_id": org_id}, session=session)
         if not ended.deleted_count:
             raise RestoreCancelled(org_id)
@@ -211,7 +211,7 @@ async def finish_restore(
 
 async def _without_taken(
     database: Database, session: ClientSession, org_id: OrgId, documents: Sequence[Document]
-) -> tuple[Sequence[Document], Sequence[LeftOut]]:
+) -> tuple[Sequence[Document], Sequence[LeftOutMember]]:
     """The users of the archive, and those left out of them, since another user has their address here."""
     addresses = {"email": {"$in": [document["email"] for document in documents]}}
     found = database[users.NAME].find(addresses, _ACCOUNT, session=session)
@@ -222,7 +222,9 @@ async def _without_taken(
         return bool(holders.get(account, document["_id"]) != document["_id"])
 
     left_out = [
-        LeftOut(document["email"], _role(document, org_id)) for document in documents if is_taken(document)
+        LeftOutMember(document["email"], _role(document, org_id))
+        for document in documents
+        if is_taken(document)
     ]
     return [document for document in documents if not is_taken(document)], left_out
 

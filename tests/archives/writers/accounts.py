@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import uuid
 
+from hypothesis import strategies as st
+
 from backend.domain.accounts.api_keys import NAME_RULE, KeyKind
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
+from backend.domain.accounts.destination_rules import MOST_PATTERNS, RULE_FIELDS
 from backend.domain.accounts.organizations import NAME_RULE as ORGANIZATION_NAME
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.reach.limited_to import MOST_NAMED
@@ -39,7 +42,11 @@ from backend.domain.webhooks.retries import LONGEST_ERROR
 from backend.storage.accounts.api_keys import create_api_key
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.domain_settings import store_domain_settings
-from backend.storage.accounts.organizations import rename_organization, set_event_properties
+from backend.storage.accounts.organizations import (
+    change_destination_rules,
+    rename_organization,
+    set_event_properties,
+)
 from backend.storage.accounts.origins import add_origin
 from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
 from backend.storage.accounts.users.second_factors import set_second_factor
@@ -132,3 +139,7 @@ async def write_organizations(place: Place) -> None:
     await rename_organization(place.database, place.org_id, place.draw(longest(ORGANIZATION_NAME)))
     names = [PropertyName().parse("name", f"{n}{'x' * 60}") for n in range(MOST_MARKED)]
     await set_event_properties(place.database, place.org_id, names)
+    patterns = [f"{'x' * 60}.{number}.example" for number in range(MOST_PATTERNS)]
+    # The other list has never been set.
+    of_rules = place.draw(st.sampled_from([*RULE_FIELDS]))
+    await change_destination_rules(place.database, place.org_id, {of_rules: patterns})

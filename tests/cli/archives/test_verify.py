@@ -42,7 +42,6 @@ from tests.fresh_database import fresh_database
 
 NOW = datetime.now(UTC)
 TODAY = NOW.date()
-LINKS = [LinkId(str(uuid.uuid4())) for _ in range(2)]
 Change = Callable[[str, Document], list[Document]]
 
 
@@ -55,8 +54,25 @@ async def database(service: Service) -> AsyncIterator[Database]:
 
 @pytest.fixture
 async def org_id(database: Database) -> OrgId:
-    """An organization of this test's own."""
-    return (await create_test_organization(database)).id
+    """An organization of this test's own, with links."""
+    return await organization_with_links(database)
+
+
+async def organization_with_links(database: Database) -> OrgId:
+    """An organization with the links of `links_of`."""
+    organization = await create_test_organization(database)
+    org_id, domain = organization.id, organization.domain
+    stored = [
+        Link(link_id, org_id, domain, link_id, "https://shop.example/", link_id, NOW, NOW)
+        for link_id in links_of(org_id)
+    ]
+    await insert_links(database, stored)
+    return org_id
+
+
+def links_of(org_id: OrgId) -> list[LinkId]:
+    """The ids of the organization's two links."""
+    return [LinkId(str(uuid.uuid5(uuid.UUID(org_id), str(number)))) for number in range(2)]
 
 
 async def store(
@@ -65,7 +81,12 @@ async def store(
     """Store clicks of `clicked` days ago as the next stretch of a log, `stored` days ago."""
     at = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC) - timedelta(days=clicked)
     made: list[Click] = [
-        click(org_id, LINKS[n % 2], at + timedelta(seconds=start * 10 + n), reason="bot" if n == 4 else None)
+        click(
+            org_id,
+            links_of(org_id)[n % 2],
+            at + timedelta(seconds=start * 10 + n),
+            reason="bot" if n == 4 else None,
+        )
         for n in range(number)
     ]
     await ship(database, made, f"{log}{org_id}", start, start + 1)
@@ -259,17 +280,8 @@ async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
 
 async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> None:
     """Where it is restored, with another key, the next day follows the last one of the archive."""
-    # Of its own, since there the links are the organization's.
     async with fresh_database(database) as home:
-        organization = await create_test_organization(home)
-        org_id, domain = organization.id, organization.domain
-        await insert_links(
-            home,
-            [
-                Link(link_id, org_id, domain, link_id, "https://shop.example/", link_id, NOW, NOW)
-                for link_id in LINKS
-            ],
-        )
+        org_id = await organization_with_links(home)
         await fill(home, org_id)
         file = await export(home, org_id, tmp_path)
         former = public_key(await signing_key(home, KEY))

@@ -184,7 +184,7 @@ _ORGANIZATION = DocumentFields(
         "cookie_domain": or_none(HostName().parse),
         "member_changes": integer,
         "event_properties": list_of(PropertyName().parse, MOST_MARKED),
-        "destination_rules": nested(DocumentFields(_RULES)),
+        "destination_rules": nested(DocumentFields({}, _RULES)),
     },
 )
 
