@@ -15,7 +15,7 @@ from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.organizations import list_organizations
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import Database
-from backend.storage.lifecycle.restores import AlreadyTaken, LeftOut
+from backend.storage.lifecycle.restores import AlreadyTaken, LeftOutMember
 from tests.archives.forging import Archive, forge, restore
 from tests.archives.full_organization import PASSWORD_HASH
 from tests.fresh_database import fresh_database
@@ -88,6 +88,6 @@ async def test_an_address_that_another_account_has(
     async with fresh_database(database) as fresh:
         await users.insert_user(fresh, account)
         before = await users.find_user(fresh, account.id)
-        assert (await restore(fresh, archive.file)).left_out == [LeftOut(account.email, Role.OWNER)]
+        assert (await restore(fresh, archive.file)).left_out == [LeftOutMember(account.email, Role.OWNER)]
         assert await users.list_users_of_all(fresh) == [before]
         assert [found.id for found in await list_organizations(fresh)] == [archive.organization.id]
