@@ -159,9 +159,17 @@ def found_identities(
     return sorted(((*row[:4], tuple(row[5]) if row[4] else None) for row in rows), key=repr)
 
 
-def found(connection: DuckDBPyConnection, rules: CreditRules, start: datetime, end: datetime) -> list[Share]:
+def found(
+    connection: DuckDBPyConnection,
+    rules: CreditRules,
+    start: datetime,
+    end: datetime,
+    *,
+    has_customers: bool = True,
+) -> list[Share]:
     """The shares that the tables give for records of a time."""
-    shares = credited(connection, rules, milliseconds(start), milliseconds(end))
+    period = (milliseconds(start), milliseconds(end))
+    shares = credited(connection, rules, *period, has_customers=has_customers)
     rows = connection.execute(
         f"""
         SELECT records.kind || ' ' || records.id, shares."at", customer, coalesce(shares.amount, 0), refunded,

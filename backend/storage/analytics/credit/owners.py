@@ -14,6 +14,8 @@ _FIRST, _LAST = (f"({time})::BIGINT" for time in (-(2**62), 2**62))
 _HOLDING = "(FROM credit_identified WHERE NOT is_back)"
 # The number of nobody, where identities were not kept.
 _NOBODY = -1
+# The number of customers that sales name and no device is identified as, where those have none of their own.
+_SOMEBODY_ELSE = -2
 _IS_SHARED = "entry IN (SELECT entry FROM credit_owners WHERE NOT is_only)"
 _OWNERS = f"""
     SELECT entry, min(person) AS person, min(person) = max(person) AS is_only FROM {_HOLDING} GROUP BY entry
@@ -97,7 +99,8 @@ def _sales(tables: CreditTables) -> str:
         wrong = """
             LEFT JOIN credit_wrong AS wrong ON wrong.entry = sales.entry AND wrong.person = sales.told_person
         """
-    owner = f"CASE WHEN {is_right} THEN sales.told_person ELSE nullif(spans.person, {_NOBODY}) END"
+    told = f"coalesce(sales.told_person, {_SOMEBODY_ELSE})"
+    owner = f"CASE WHEN {is_right} THEN {told} ELSE nullif(spans.person, {_NOBODY}) END"
     return f"""
         SELECT sales.record, sales."at", sales.entry, sales.has_copies, {owner} AS person,
             sales.entry IS NOT NULL AND (spans.entry IS NULL OR {owner} IS NULL) AS is_nobodys
