@@ -1,8 +1,8 @@
 """`python -m tests.planted_faults`: plants faults, one at a time, and says which of them the tests find.
 
-`choose` makes the list of faults anew. `run` plants those of the list in a copy of the last commit, and runs the
-tests nearest to each. What was found stands in a file, so that a run goes on where it was stopped, and the tests
-of two commits can be compared: a fault keeps its place when its lines move to another file.
+`choose` makes the list of faults anew. `run` plants those of the list in a copy of the last commit, and runs
+the tests nearest to each. What was found stands in a file, so that a run goes on where it was stopped, and the
+tests of two commits can be compared: a fault keeps its place when its lines move to another file.
 """
 
 from __future__ import annotations
@@ -46,10 +46,8 @@ def main() -> None:
         for number, result in enumerate(pool.map(lambda fault: _try(fault, copies), waiting), 1):
             with options.results.open("a") as results:
                 results.write(json.dumps(result) + "\n")
-            print(
-                f"{number}/{len(waiting)} {result['id']} {result['found']}: {result['by'] or result['file']}"
-            )
-            sys.stdout.flush()
+            what = result["by"] or result["file"]
+            print(f"{number}/{len(waiting)} {result['id']} {result['found']}: {what}", flush=True)
     _summarize(_told(options.results))
 
 
