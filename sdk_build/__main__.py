@@ -35,6 +35,11 @@ def write_version(folder: Path) -> None:
         (folder / name).write_text(re.sub(pattern, VERSION, (folder / name).read_text()))
 
 
+def write_commonjs_types(folder: Path) -> None:
+    """Write `index.d.cts`: TypeScript takes the types of a CommonJS module from a file of this name only."""
+    (folder / TYPES).with_suffix(".cts").write_text((folder / TYPES).read_text())
+
+
 def integrity_of(file: Path) -> str:
     """The hash of a file as a script tag's `integrity` has it."""
     return f"sha384-{base64.b64encode(hashlib.sha384(file.read_bytes()).digest()).decode()}"
@@ -59,9 +64,11 @@ def main() -> None:
     for name in SERVED:
         sizes = [(destination / f"{name}{ending}").stat().st_size for ending in ("", ".br", ".gz")]
         print(f"{name}: {sizes[0]} bytes, {sizes[1]} with brotli, {sizes[2]} with gzip")
+    write_commonjs_types(destination)
     pack(destination)
     build_app(APP_DIST)
     (APP_DIST / TYPES).write_text(with_call_types((APP_DIST / TYPES).read_text()))
+    write_commonjs_types(APP_DIST)
     write_version(APP_DIST)
     pack(APP_DIST)
 

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from sdk_build.build import ROOT, WAYLINK_VERSION, compile_module, shorten
+from sdk_build.build import MODULE_NAME, ROOT, WAYLINK_VERSION, compile_module, shorten
 from sdk_build.build import SOURCE as SHARED
 from sdk_build.node import install_packages, run_node
 from sdk_build.undeclared_names import ENGINE, refuse_undeclared_names
@@ -19,6 +19,7 @@ SOURCE = ROOT / "app_sdk_src"
 DIST = ROOT / "app_sdk_dist"
 MODULE = "waylink_app"
 SCRIPT = "index.js"
+SCRIPTS = {"esm": SCRIPT, "cjs": "index.cjs"}  # the ES module, and the CommonJS module
 TYPES = "index.d.ts"
 # Modules whose names stand in the place of those of a browser that the shared modules use.
 INJECTED = {"injected": ("location", "crypto", "AbortSignal"), "requests": ("fetch",)}
@@ -39,7 +40,6 @@ export {{
 _CALL_TYPES = re.compile(
     r"^export interface Identity \{.*^export interface EventFields \{.*?^\}$", re.DOTALL | re.MULTILINE
 )
-_MODULE_NAME = re.compile(r"^// (\w+)\.js$", re.MULTILINE)
 _BANNER = "// waylink-app: compiled from Python; its sources are app_sdk_src/ and sdk_src/ of Waylink."
 
 
@@ -53,7 +53,8 @@ def build_app(destination: Path) -> None:
         for script in compiled.glob("*.js"):
             shorten(script, "esm")
             script.write_text(plainer(script.read_text()))
-        bundle_app(compiled, destination / SCRIPT)
+        for form, name in SCRIPTS.items():
+            bundle_app(compiled, destination / name, form)
     shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")
 
 
@@ -71,15 +72,18 @@ def plainer(script: str) -> str:
     return script
 
 
-def bundle_app(compiled: Path, output: Path) -> None:
-    """Bundle the compiled modules into one that can be read: an app's own build makes it small."""
+def bundle_app(compiled: Path, output: Path, form: str) -> None:
+    """Bundle the compiled modules into one that can be read: an app's own build makes it small.
+
+    `form` is `esm` (an ES module) or `cjs` (a CommonJS module).
+    """
     (compiled / "entry.js").write_text(_ENTRY)
     run_node(
         "esbuild",
         "entry.js",
         "--bundle",
         "--minify-syntax",
-        "--format=esm",
+        f"--format={form}",
         "--target=es2020",
         "--charset=utf8",
         "--log-level=warning",
@@ -89,7 +93,7 @@ def bundle_app(compiled: Path, output: Path) -> None:
         "--outfile=bundled.js",
         cwd=compiled,
     )
-    output.write_text(_MODULE_NAME.sub(_python_name, (compiled / "bundled.js").read_text()))
+    output.write_text(MODULE_NAME.sub(_python_name, (compiled / "bundled.js").read_text()))
 
 
 def _python_name(heading: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
+COMMONJS = "waylink.cjs"
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 WAYLINK_VERSION = f'"{VERSION}"'  # as a text of JavaScript
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
@@ -28,16 +29,19 @@ forget is_busy names outcome read remove resolve write
 """.split()
 ESBUILD = [
     "--bundle",
-    "--minify",
     "--target=es2020",
     "--charset=utf8",
-    "--sourcemap",
-    "--legal-comments=none",
     "--log-level=warning",
-    f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
-    "--mangle-quoted",
     f"--define:WAYLINK_VERSION={WAYLINK_VERSION}",
 ]
+MINIFIED = [
+    "--minify",
+    "--sourcemap",
+    "--legal-comments=none",
+    f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
+    "--mangle-quoted",
+]
+READABLE = ["--minify-syntax"]
 _COMPRESS = {
     "passes": 6,
     "inline": 1,
@@ -62,6 +66,8 @@ _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
 _UNSET = re.compile(r"^(export var [a-z]\w*) = null;$", re.MULTILINE)
 _IF_THERE = re.compile(r"(?<![\w.])([\w.]+(?: \[\w+\])?) && \1 ?(?=([.(\[]))")
 _TYPE_OF_DOCUMENT = re.compile(r"typeof \(document\)")
+# The line that esbuild writes above one of our modules.
+MODULE_NAME = re.compile(r"^// (?!entry\b)(\w+)\.js$", re.MULTILINE)
 _TIMESTAMP = re.compile(r"\A// Transcrypt'ed from Python, [^\n]*\n")
 
 
@@ -73,10 +79,9 @@ def build(destination: Path) -> None:
         compiled = compile_module("script_tag", Path(folder))  # which imports the module `waylink`
         refuse_undeclared_names(compiled)
         for file_name, (module, form) in TARGETS.items():
-            scripts = shutil.copytree(compiled, compiled.with_name(form))
-            for script in scripts.glob("*.js"):
-                shorten(script, form)
+            scripts = shortened(compiled, form)
             bundle(scripts / f"{module}.js", destination / file_name, form)
+        bundle_for_require(shortened(compiled, "cjs") / "waylink.js", destination / COMMONJS)
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
     shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")
@@ -113,6 +118,14 @@ def _make_reproducible(script: Path) -> None:
     script.write_text(_TIMESTAMP.sub("\n", script.read_text()))
 
 
+def shortened(compiled: Path, form: str) -> Path:
+    """A copy of the folder of compiled modules, each of them shortened for this form."""
+    scripts = shutil.copytree(compiled, compiled.with_name(form))
+    for script in scripts.glob("*.js"):
+        shorten(script, form)
+    return scripts
+
+
 def shorten(script: Path, form: str) -> None:
     """Replace code that Transcrypt needs for Python by shorter JavaScript. Line numbers stay the same."""
     text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
@@ -145,11 +158,8 @@ def _literal(call: re.Match[str]) -> str:
 
 def bundle(entry: Path, output: Path, form: str) -> None:
     """Bundle and minify `entry` with all its imports. `form` is `iife` or `esm` (an ES module)."""
-    exports = "export {Waylink, Waylink as default}" if form == "esm" else "import"
-    start = entry.with_name("entry.js")
-    start.write_text(f"{exports} {'from ' if form == 'esm' else ''}'./{entry.name}';\n")
     bundled = entry.with_name("bundled.js")
-    run_node("esbuild", str(start), *ESBUILD, f"--format={form}", f"--outfile={bundled}")
+    run_esbuild(entry, bundled, form, MINIFIED)
     # The script tag's file is served with a `SourceMap` header, not with a comment that every visitor loads.
     url = f"{output.name}.map" if form == "esm" else None
     settings = {
@@ -161,6 +171,21 @@ def bundle(entry: Path, output: Path, form: str) -> None:
     }
     run_node("node", "minify.js", json.dumps(settings))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))
+
+
+def bundle_for_require(entry: Path, output: Path) -> None:
+    """Bundle `entry` into a CommonJS module. It stays readable, since no page loads it as it is."""
+    run_esbuild(entry, output, "cjs", READABLE)
+    output.write_text(MODULE_NAME.sub(r"// sdk_src/\1.py", output.read_text()))
+
+
+def run_esbuild(entry: Path, output: Path, form: str, options: Sequence[str]) -> None:
+    """Put a module and all that it imports into one file. It exports `Waylink`, also as the default."""
+    what = "import" if form == "iife" else "export {Waylink, Waylink as default} from"
+    start = entry.with_name("entry.js")
+    start.write_text(f"{what} './{entry.name}';\n")
+    chosen = [*ESBUILD, *options, f"--format={form}", f"--outfile={output.absolute()}"]
+    run_node("esbuild", start.name, *chosen, cwd=entry.parent)
 
 
 def _name_sources_relatively(source_map: Path) -> None:

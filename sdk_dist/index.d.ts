@@ -111,12 +111,3 @@ export interface WaylinkSDK {
 
 export declare const Waylink: WaylinkSDK;
 export default Waylink;
-
-declare global {
-  /** The script tag's: there once the snippet or the file has run. With npm, import it instead. */
-  var Waylink: WaylinkSDK;
-  interface Window {
-    /** There once the snippet or the script tag's file has run; an import of the package does not set it. */
-    Waylink?: WaylinkSDK;
-  }
-}

@@ -13,6 +13,7 @@ from sdk_build.app import (
     INJECTED,
     PLAINER_EXPRESSIONS,
     SCRIPT,
+    SCRIPTS,
     SOURCE,
     TYPES,
     build_app,
@@ -38,7 +39,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_app_sdk_dist_is_what_the_sources_give(built: Path) -> None:
     """The committed files equal a fresh build, byte for byte, and so does the archive (else: `make sdk`)."""
-    for name in (SCRIPT, "LICENSE"):
+    for name in (*SCRIPTS.values(), "LICENSE"):
         assert (DIST / name).read_bytes() == (built / name).read_bytes(), name
     assert (DIST / archive_name(DIST)).read_bytes() == packed(DIST)
 
@@ -55,6 +56,7 @@ def test_calls_have_the_same_types_as_on_pages() -> None:
     """The committed types of the fields of calls are the browser SDK's (else: `make sdk`)."""
     types = (DIST / TYPES).read_text()
     assert with_call_types(types) == types
+    assert (DIST / TYPES).with_suffix(".cts").read_text() == types
     assert with_call_types(types.replace("transaction_id", "order_id")) == types
 
 

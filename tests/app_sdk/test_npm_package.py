@@ -1,4 +1,4 @@
-"""The types of the package in app_sdk_dist/."""
+"""The package in app_sdk_dist/: well-formed and well-typed, also for `require`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdk_build.app import DIST
+from sdk_build.node import run_node
 from sdk_build.npm_archive import archive_name
 from tests.sdk.npm_package import run_tool, unpack
 
@@ -49,3 +50,19 @@ def test_wrong_uses_do_not_compile(refused: dict[str, set[int]]) -> None:
     """The compiler refuses each line of wrong_use.ts, and nothing else."""
     lines = (CHECKS / "wrong_use.ts").read_text().splitlines()
     assert refused["wrong_use.ts"] == {n for n, line in enumerate(lines, 1) if line.startswith("Waylink.")}
+
+
+def test_the_package_is_well_formed(tmp_path: Path) -> None:
+    """Package.json, exports, files and types agree, in every way to resolve a package."""
+    assert "All good!" in run_tool("publint", "--strict", cwd=DIST)
+    said = run_tool("attw", str(DIST / archive_name(DIST)), "--no-color", "--no-emoji", cwd=tmp_path)
+    assert "No problems found" in said
+    assert all(way in said for way in ("node10", "node16 (from CJS)", "node16 (from ESM)", "bundler"))
+
+
+@pytest.mark.parametrize("flag", ["--experimental-require-module", "--no-experimental-require-module"])
+def test_node_requires_the_client(tmp_path: Path, flag: str) -> None:
+    """Node.js that can require ES modules, and Node.js (or Jest) that can't, have the client and adapters."""
+    unpack(tmp_path, DIST / archive_name(DIST), "waylink-app")
+    code = "const sdk = require('waylink-app'); console.log(typeof sdk.Waylink.init, typeof sdk.fileStorage)"
+    assert run_node("node", "--no-warnings", flag, "-e", code, cwd=tmp_path) == "function function\n"

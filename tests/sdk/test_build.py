@@ -12,6 +12,7 @@ import pytest
 
 from backend.version import VERSION
 from sdk_build.build import (
+    COMMONJS,
     INLINED_FUNCTIONS,
     PRIVATE_NAMES,
     ROOT,
@@ -51,7 +52,7 @@ for (const file of process.argv.slice(1)) {
 """
 COMPRESSED = [f"{name}{ending}" for name in SERVED for ending in (".br", ".gz")]
 SCRIPTS = [name for target in TARGETS for name in (target, f"{target}.map")]
-BUILT = [*SCRIPTS, SENTENCES, "LICENSE", *COMPRESSED]
+BUILT = [*SCRIPTS, COMMONJS, SENTENCES, "LICENSE", *COMPRESSED]
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,11 @@ def test_nothing_of_the_stock_runtime_is_left(target: str) -> None:
         for name in ("py_", "js_", "__class__", "__kwargtrans__", "__in__", "__envir__")
         if name in script
     ]
+
+
+def test_a_commonjs_module_has_the_same_types() -> None:
+    """TypeScript looks for them under another name (else: `make sdk`)."""
+    assert (DIST / "index.d.cts").read_text() == (DIST / "index.d.ts").read_text()
 
 
 def test_compressed_files_hold_what_they_stand_for() -> None:

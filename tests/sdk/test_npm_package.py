@@ -19,6 +19,11 @@ STRICT = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--exactOptional
 STRICT += ["--target", "es2022", "--skipDefaultLibCheck"]
 BUNDLER = ["--module", "esnext", "--moduleResolution", "bundler", "--lib", "es2022,dom"]
 NODE = ["--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022"]
+# Ways to compile in which a CommonJS file can only require a CommonJS module, or knows nothing of `exports`.
+COMMONJS = {
+    "node16": ["--module", "node16", "--moduleResolution", "node16"],
+    "commonjs": ["--module", "commonjs", "--moduleResolution", "node10"],
+}
 RIGHT = ("right_use.ts", "right_use.cts", "tag_use.ts")
 
 
@@ -40,14 +45,11 @@ def test_publint_finds_nothing() -> None:
 
 
 def test_are_the_types_wrong_finds_nothing(tmp_path: Path) -> None:
-    """The types match the code in every way to resolve a package.
-
-    The rule left out asks for a second, CommonJS copy: a site with both would run two SDKs on one page.
-    """
-    options = ("--ignore-rules", "cjs-resolves-to-esm", "--no-color", "--no-emoji")
+    """The types match the code in every way to resolve a package. (`waylink/global` has types alone.)"""
+    options = ("--exclude-entrypoints", "global", "--no-color", "--no-emoji")
     said = run_tool("attw", str(ARCHIVE), *options, cwd=tmp_path)
     assert "No problems found" in said
-    assert all(way in said for way in ("node10", "node16 (from ESM)", "bundler"))
+    assert all(way in said for way in ("node10", "node16 (from CJS)", "node16 (from ESM)", "bundler"))
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,12 @@ def test_right_uses_compile(project: Path) -> None:
     """Every call and option of the contract has its type, with the browser's own types beside it, also for a
     script that imports nothing."""
     run_tool("tsc", *STRICT, *BUNDLER, "right_use.ts", "tag_use.ts", cwd=project)
+
+
+@pytest.mark.parametrize("way", COMMONJS)
+def test_right_uses_compile_to_commonjs(project: Path, way: str) -> None:
+    """What TypeScript compiles to `require` finds the types of a CommonJS module, and those of the global."""
+    run_tool("tsc", *STRICT, *COMMONJS[way], "--lib", "es2022", "right_use.cts", "tag_use.ts", cwd=project)
 
 
 @pytest.mark.parametrize("use", RIGHT)
@@ -92,6 +100,13 @@ def test_commonjs_gets_the_same_sdk(project: Path) -> None:
     """`require` in Node.js gives the very objects that `import` gives: no second SDK, and nothing happens."""
     printed = json.loads(run_node("node", "--unhandled-rejections=strict", "in_node.cjs", cwd=project))
     assert printed == {"one": True, "lead": None, "attribution": None}
+
+
+def test_a_node_that_requires_no_modules_gets_commonjs(project: Path) -> None:
+    """Node.js before 20.19, and Jest, take the CommonJS module: its calls do what the other's do."""
+    flags = ("--no-experimental-require-module", "--unhandled-rejections=strict")
+    printed = json.loads(run_node("node", *flags, "in_node.cjs", cwd=project))
+    assert printed == {"one": False, "lead": None, "attribution": None}
 
 
 def test_the_service_hands_the_package_out(running: ServiceProcess, tmp_path: Path) -> None:

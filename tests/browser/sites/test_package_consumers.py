@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from sdk_build.node import install_packages, run_node
-from tests.browser.recording_server import RecordingServer
+from tests.browser.recording_server import SDK, RecordingServer
 from tests.sdk.npm_package import CHECKS, install, run_tool
 
 
@@ -49,10 +49,24 @@ def site(tmp_path: Path) -> Path:
 def test_a_bundled_site_uses_the_package(
     page: Page, server: RecordingServer, site: Path, build: Callable[[Path], Path]
 ) -> None:
-    """The check and the conversion arrive; the default export is the named one; no global is added."""
+    """The check and the conversion arrive; the default export is the named one, and what another file of the
+    site requires is it, too; no global is added."""
     server.folder = build(site)
     page.goto(server.url("/index.html"))
     server.wait_for(2)
     page.wait_for_function("document.title === 'same object: true'")
     assert server.kinds == ["attribution", "conversion"]
     assert not page.evaluate("'Waylink' in window")
+
+
+def test_the_commonjs_module_works_in_a_page(page: Page, server: RecordingServer) -> None:
+    """What Jest and old bundlers take starts, and sends."""
+    page.goto(server.url("/?utm_source=mail"))
+    code = (SDK / "waylink.cjs").read_text()
+    page.evaluate(
+        "async (code) => { const module = {exports: {}}; new Function('module', code)(module);"
+        " await module.exports.default.init({apiKey: 'k'});"
+        " document.title = module.exports.Waylink.getAttribution().utm_source }",
+        code,
+    )
+    assert (server.kinds, page.title()) == (["attribution"], "mail")

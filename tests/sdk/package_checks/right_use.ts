@@ -54,11 +54,6 @@ await Waylink.trackConversion({
   revenue: 1, currency: 'EUR', transaction_id: maybe, customer_id: maybe, product_id: maybe,
 });
 await Waylink.trackEvent('size_chosen', { product_id: maybe, metadata: undefined });
-// The script tag's.
-declare const window: Window;
-const tagged: WaylinkSDK | undefined = window.Waylink;
-await window.Waylink?.trackLead();
-export { tagged };
 // What became of a call.
 const sale: Outcome | undefined = await Waylink.trackConversion({ revenue: 1, currency: 'EUR' });
 const reason: string | undefined = sale?.status === 'rejected' ? sale.error.errorMessage : undefined;

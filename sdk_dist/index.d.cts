@@ -1,0 +1,113 @@
+/** What `init` takes. */
+export interface InitOptions {
+  /** Public key of your organization (`c_web_…`). */
+  apiKey: string;
+  /** Address of the service, or of a first-party proxy in front of it. Default: where the script was loaded from. */
+  baseUrl?: string | undefined;
+  /** Domain of the device cookie. Default: the widest one that the browser accepts. */
+  cookieDomain?: string | undefined;
+  /** Check the address again on client-side route changes. Default: true. */
+  autoPageTracking?: boolean | undefined;
+  /** Work inside iframes too. Default: false. */
+  allowIframe?: boolean | undefined;
+  /** 'required': nothing is stored or sent before `grantConsent`. Default: 'not_required'. */
+  consentMode?: 'required' | 'not_required' | undefined;
+  /**
+   * When consent is withdrawn, also have the service erase what it has of this device. Default: false. The organization
+   * must have switched it on: `waylink privacy withdrawal`.
+   */
+  eraseOnWithdrawal?: boolean | undefined;
+  /** Say in the console what happens, and why nothing happens. */
+  debug?: boolean | undefined;
+}
+
+/** Where the visitor came from. */
+export interface AttributionContext {
+  cl_link_id: string | null;
+  utm_source: string | null;
+  utm_medium: string | null;
+  utm_campaign: string | null;
+  utm_term: string | null;
+  utm_content: string | null;
+  custom_data: Record<string, unknown> | null;
+}
+
+export interface Identity {
+  customer_id: string;
+  /** Hashed in the browser before it is sent. */
+  email?: string | undefined;
+  /** E.164, such as +16505551212; hashed in the browser before it is sent. */
+  phone?: string | undefined;
+  name?: string | undefined;
+  email_sha256?: string | undefined;
+  phone_sha256?: string | undefined;
+}
+
+export interface Lead {
+  customer_id?: string | undefined;
+  /** Hashed in the browser before it is sent. */
+  email?: string | undefined;
+  name?: string | undefined;
+  /** Two leads with the same event_id count once. */
+  event_id?: string | undefined;
+  /** ISO 8601. */
+  client_timestamp?: string | undefined;
+}
+
+export interface Conversion {
+  /** In major units: 19.99, not 1999. */
+  revenue: number;
+  /** ISO 4217, such as EUR. */
+  currency: string;
+  /** Two conversions with the same transaction_id count once. */
+  transaction_id?: string | undefined;
+  customer_id?: string | undefined;
+  product_id?: string | undefined;
+}
+
+/** A plain object, such as the value of an interface; no array, Date, Map or function. */
+export type Metadata =
+  | Record<string, unknown>
+  | (object & { readonly [Symbol.iterator]?: never; readonly getTime?: never; readonly bind?: never });
+
+export interface EventFields {
+  product_id?: string | undefined;
+  metadata?: Metadata | undefined;
+}
+
+/** What became of a call at the first attempt to deliver it. */
+export type Outcome =
+  /** The service has it, now or since an earlier attempt; `notes` say what it left out, cut or rounded. */
+  | { status: 'accepted'; notes?: string[] }
+  /** The service could not be reached, or asked to wait: the call is kept, and sent again by this page or a later one. */
+  | { status: 'waiting' }
+  /** The service will not take it, for this reason, and it is not sent again. */
+  | { status: 'rejected'; error: { errorMessage: string; fieldName: string } };
+
+export interface WaylinkSDK {
+  /** Start, once for each page load, as early as possible. */
+  init(options: InitOptions): Promise<void>;
+  /** Say who the visitor is; later calls of this tab session carry it. */
+  identify(identity: Identity): void;
+  /** Each of the three resolves with undefined where nothing is sent: no consent, an iframe, a server. */
+  trackLead(lead?: Lead): Promise<Outcome | undefined>;
+  trackConversion(conversion: Conversion): Promise<Outcome | undefined>;
+  trackEvent(name: string, fields?: EventFields): Promise<Outcome | undefined>;
+  /** Where the visitor came from; null before `init` has resolved, and on organic traffic. */
+  getAttribution(): AttributionContext | null;
+  /**
+   * The same once this page's first attempt has been answered or has failed, also where consent comes later; at once
+   * where the page makes none, as after options that `init` rejects. Until `init` is called it stays open.
+   */
+  whenAttributed(): Promise<AttributionContext | null>;
+  /** The visitor agrees; other tabs of the origin hear it. */
+  grantConsent(): void;
+  /** Forget what waits, and what was stored; send nothing more, in this and in other tabs of the origin. */
+  denyConsent(): void;
+  hasConsent(): boolean;
+  /** With `autoPageTracking: false`: check the address of the page now. */
+  trackPageView(): void;
+}
+
+export declare const Waylink: WaylinkSDK;
+export default Waylink;
