@@ -1,8 +1,8 @@
 """`python -m tests.planted_faults`: plants faults, one at a time, and says which of them the tests find.
 
 `choose` makes the list of faults anew. `run` plants those of the list in a copy of the last commit, and runs
-the tests nearest to each. What was found stands in a file, so that a run goes on where it was stopped, and the
-tests of two commits can be compared: a fault keeps its place when its lines move to another file.
+the tests nearest to each. What was found stands in a file, so that a run goes on where it was stopped, and
+the tests of two commits can be compared: a fault keeps its place when its lines move to another file.
 """
 
 from __future__ import annotations
