@@ -2,7 +2,10 @@
 export interface InitOptions {
   /** Public key of your organization (`c_web_…`). */
   apiKey: string;
-  /** Address of the service, or of a first-party proxy in front of it. Default: where the script was loaded from. */
+  /**
+   * Address of the service, or of a first-party proxy in front of it. Default: where the script was loaded from. May also
+   * be the script's own address at the proxy, which ends with `.js`: then calls go to its name without that ending.
+   */
   baseUrl?: string | undefined;
   /** Domain of the device cookie. Default: the widest one that the browser accepts. */
   cookieDomain?: string | undefined;

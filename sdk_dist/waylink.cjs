@@ -23,7 +23,9 @@ module.exports = __toCommonJS(entry_exports);
 
 // sdk_src/options.py
 var IS_BROWSER = typeof document == "object", script_tag = IS_BROWSER && Reflect.get(Document.prototype, "currentScript", document), script_source = script_tag?.src, options = {}, script_url = function(address) {
-  return address || (options.baseUrl || location.origin).replace(/\/?$/, "/waylink.js");
+  return address || (options.baseUrl || location.origin + "/").replace(/^(?!.*\.js$)(.*?)\/?$/, (function(_, folder) {
+    return folder + "/waylink.js";
+  }));
 }, batch_url = function() {
   return script_url(!options.baseUrl && script_source).replace(/(\/waylink[^\/?]*)?\.js(\?.*)?$/, (function(_, waylinks_name) {
     return waylinks_name ? "/serviceCore/sdk/v1/batch" : "";

@@ -14,8 +14,13 @@ options = {}
 
 
 def script_url(address):
-    """This address of the script; without one, where the script would be below `baseUrl`, or else the page's origin."""
-    return address or (options.baseUrl or location.origin).js_replace(RegExp('/?$'), '/waylink.js')
+    """This address of the script; without one `baseUrl` where that is the script's, else where the script is below it.
+
+    Without a `baseUrl`, it is below the page's origin.
+    """
+    return address or (options.baseUrl or location.origin + '/').js_replace(
+        RegExp('^(?!.*\\.js$)(.*?)/?$'), lambda _, folder: folder + '/waylink.js'
+    )
 
 
 def batch_url():

@@ -106,7 +106,7 @@ def blocks_to_run(kinds: frozenset[str]) -> dict[str, list[Block]]:
 
 PLACEHOLDERS = re.compile(
     # Where the reader's service is, or a proxy before it.
-    r"(?P<service>https?://(?:links\.[a-z.]+|localhost:8080|shop\.example/a/hello))"
+    r"(?P<service>https?://(?:links\.[a-z.]+|localhost:8080|shop\.example(?=/a/hello)))"
     r"|(?P<key>c_(?:api|web|mob)_)…"  # a key
     r"|\b(?P<name>[A-Z_]+)=…"  # what the page printed before, or says that the reader has
 )

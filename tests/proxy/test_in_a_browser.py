@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -110,16 +109,35 @@ def test_neither_host_nor_name_is_the_services(page: Page, shop: RealService, si
     assert ("cl_device_id_kept" in cookies) == site.base_url.startswith(site.origin)
 
 
+def load_npm_package(page: Page) -> None:
+    """Put the package's SDK on the page, as `fromNpm`. It has no address that tells where the service is."""
+    module, _, exports = (DIST / "waylink.mjs").read_text().partition("export{")
+    name = exports.partition(" as Waylink")[0]
+    page.add_script_tag(content=f"{module}; window.fromNpm = {name}", type="module")
+
+
 @pytest.mark.parametrize("site", RECIPES, indirect=True, ids=lambda recipe: recipe.__name__)
 def test_the_npm_package_has_its_sentences(page: Page, shop: RealService, site: Site) -> None:
     """With `debug` it finds the sentences below its `baseUrl`, and says in words what was sent."""
     page.goto(site.origin)
-    module = (DIST / "waylink.mjs").read_text().partition("export{")[0]
-    names = re.search(r"export\{(\w+) as Waylink", (DIST / "waylink.mjs").read_text())
-    assert names
-    page.add_script_tag(content=f"{module}; window.fromNpm = {names[1]}", type="module")
+    load_npm_package(page)
     with page.expect_console_message(lambda message: "Sent:" in message.text):
         page.evaluate(f"fromNpm.init({{apiKey: '{shop.web_key}', baseUrl: '{site.base_url}', debug: true}})")
+
+
+def test_the_npm_package_sends_to_the_sites_own_name(page: Page, shop: RealService, site: Site) -> None:
+    """With the script's address as `baseUrl`, calls and sentences have that name: no list can know it."""
+    own_shop = new_shop(shop.service)  # the address of this test's calls counts in each organization
+    own_shop.allow(site.origin)
+    page.goto(f"{site.origin}/?utm_source=npm")
+    load_npm_package(page)
+    page.evaluate("performance.clearResourceTimings()")
+    with page.expect_console_message(lambda message: "Sent:" in message.text):
+        options = f"{{apiKey: '{own_shop.web_key}', baseUrl: '{site.script}', debug: true}}"
+        page.evaluate(f"fromNpm.init({options})")
+    assert page.evaluate("fromNpm.getAttribution().utm_source") == "npm"
+    loaded = page.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)")
+    assert set(loaded) == {f"{site.base_url}.json", site.base_url}
 
 
 def kept_of(answer: httpx.Response) -> dict[str, str | None]:

@@ -47,10 +47,16 @@ def options_on(script: str | None = None, base_url: str | None = None) -> types.
         (None, "https://node.js.example/a/hello.js", "https://node.js.example/a/hello"),
         ("https://data.shop.example", f"{LINKS}/w.js", "https://data.shop.example" + PATH),
         ("https://shop.example/metrics", f"{LINKS}/waylink.js", "https://shop.example/metrics" + PATH),
+        ("https://shop.example/a/hello.js", None, "https://shop.example/a/hello"),
+        ("https://shop.example/a/hello.js", f"{LINKS}/waylink.js", "https://shop.example/a/hello"),
+        ("https://shop.example/a/waylink.js", None, f"https://shop.example/a{PATH}"),
+        ("https://shop.example/a/hello.js/", None, f"https://shop.example/a/hello.js{PATH}"),
+        ("https://shop.js/", None, f"https://shop.js{PATH}"),
     ],
 )
 def test_where_calls_are_sent(base_url: str | None, script: str | None, expected: str) -> None:
-    """Below baseUrl; else beside the script, or under its name if the site chose it; else on the page."""
+    """Below baseUrl, or under its name where that is a script's; else beside the script, or under its name
+    if the site chose it; else on the page."""
     assert options_on(script, base_url).batch_url() == expected
 
 
@@ -61,6 +67,7 @@ def test_where_calls_are_sent(base_url: str | None, script: str | None, expected
         (None, f"{LINKS}/waylink-0123456789ab.js", f"{LINKS}/waylink-0123456789ab.json"),
         ("https://data.shop.example", "https://shop.example/a/hello.js", "https://shop.example/a/hello.json"),
         ("https://data.shop.example/", None, "https://data.shop.example/waylink.json"),
+        ("https://shop.example/a/hello.js", None, "https://shop.example/a/hello.json"),
     ],
 )
 def test_where_the_sentences_are(base_url: str | None, script: str | None, expected: str) -> None:

@@ -19,10 +19,17 @@ from tests.browser.shop_pages import CONVERSION, device_cookie, expect_sent, vis
         ("'/'", BATCH_PATH),
         ("'/metrics'", "/metrics" + BATCH_PATH),
         ("'/metrics/'", "/metrics" + BATCH_PATH),
+        ("'/metrics.jsp'", "/metrics.jsp" + BATCH_PATH),
+        ("'/metrics.js/'", "/metrics.js" + BATCH_PATH),
+        ("'/metrics.js'", "/metrics"),
+        ("'/metrics/waylink.js'", "/metrics" + BATCH_PATH),
     ],
 )
 def test_a_path_of_the_sites_own_origin(page: Page, server: RecordingServer, address: str, path: str) -> None:
-    """Must arrive, at the service's path below `baseUrl` and with the site's cookies: every call."""
+    """Must arrive, at the service's path below `baseUrl` and with the site's cookies: every call.
+
+    A `baseUrl` that is the script's address gives its name to the calls too, as a script tag does.
+    """
     visit(page, server, options=f"baseUrl: {address}")
     page.evaluate(CONVERSION)
     expect_sent(page, server, "attribution", "conversion")
