@@ -30,6 +30,7 @@ from backend.storage.archives.pieces import PieceMissing, StoredFile, add_piece,
 from backend.storage.driver.connection import connect
 from backend.storage.driver.disk import read_disk
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable, server_time
+from backend.system.niceness import give_way
 
 _NICENESS = 5  # redirects come first; with more it would outlast the past that MongoDB keeps
 _MONGODB_SECONDS = 120.0
@@ -126,7 +127,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     start = MakingStart(**json.loads(sys.stdin.readline()))
     threading.Thread(target=_end_with_starter, daemon=True).start()
-    os.nice(_NICENESS)
+    give_way(_NICENESS)
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     print(json.dumps(asdict(asyncio.run(_make(start)))))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from backend.storage.analytics.messages import LOCK, Start
+from backend.system.niceness import give_way
 
 _NICENESS = 5  # redirects come first
 # New objects until the next search for garbage. A hundred thousand rows are millions of objects that stay:
@@ -41,7 +42,7 @@ def main() -> None:
     # Ctrl-C, and what stops a whole group of processes, is for the service, which ends this one in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     start = Start(**json.loads(sys.stdin.readline()))
-    os.nice(_NICENESS)
+    give_way(_NICENESS)
     if lock := _hold(Path(start.folder)):
         with lock:
             gc.disable()  # nothing that is imported becomes garbage

@@ -1,0 +1,38 @@
+"""What the systemd units let the service do suffices for all that it does."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import httpx
+
+from tests.polling import wait_for
+from tests.processes.programs import find_program
+from tests.processes.service_process import own_database, service_process
+
+ROOT = Path(__file__).parents[2]
+UNIT = ROOT / "deploy" / "waylink.service"
+UNDER_FILTER = (sys.executable, "-m", "tests.processes.system_call_filter")
+
+
+def test_figures_and_archives_are_made_under_the_unit_s_filter(tmp_path: Path, mongodb_uri: str) -> None:
+    """Each by a process of its own, which gives way to visitors' requests."""
+    find_program("systemd-analyze", "systemd")
+    command = (*UNDER_FILTER, str(UNIT), sys.executable, "-m", "backend.cli", "serve", "--json")
+    with own_database(mongodb_uri) as database, service_process(tmp_path, command, **database) as service:
+        org_id = service.command("organization", "create", "Shop")["id"]
+        scopes = [f"--scope={scope}" for scope in ("analytics:read", "organization:export")]
+        key = service.command("key", "create", f"--org={org_id}", "--kind=rest", *scopes)["key"]
+        api = f"{service.base_url}/serviceCore/pa/v1"
+        with httpx.Client(base_url=api, headers={"API-KEY": key}, timeout=30) as client:
+            query = {"from": "2026-03-01", "to": "2026-03-08", "measures": ["clicks"]}
+            answer = client.post("/analytics/query", json=query)
+            assert answer.status_code == 200, answer.text
+            asked = client.post("/archives").json()["id"]
+            made = wait_for(
+                lambda: client.get(f"/archives/{asked}").json()["state"],
+                "the archive",
+                lambda state: state not in {"waiting", "in_progress"},
+            )
+            assert made == "ready"
