@@ -11,6 +11,7 @@ TESTS = Path(__file__).parent
 FOLDERS = (
     FOLDER,
     TESTS / "accessibility",
+    TESTS / "browser" / "consent" / "platforms",
     TESTS / "api" / "client_checks",
     TESTS / "processes" / "identity_provider",
     TESTS / "sdk" / "package_checks",
