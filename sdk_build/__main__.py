@@ -15,6 +15,8 @@ from sdk_build.call_rules import call_rules
 from sdk_build.compressed import SERVED
 from sdk_build.npm_archive import archive_name, packed
 
+INTEGRATIONS = ROOT / "integrations"
+_SNIPPET = re.compile(r"(?<=<!-- snippet -->\n)(```html\n)?(.*?)(```\n)?(?=<!-- /snippet -->)", re.DOTALL)
 _TAG = re.compile(r"(<!-- integrity -->\n).*?(<!-- /integrity -->)", re.DOTALL)
 
 
@@ -26,13 +28,27 @@ def write_integrity(readme: Path, integrity: str) -> None:
     readme.write_text(_TAG.sub(rf"\g<1>{tag}\g<2>", readme.read_text()))
 
 
+def write_snippet() -> None:
+    """Write the snippet of docs/sdk.md into all that carries it, so that it has one source."""
+    found = _SNIPPET.search((ROOT / "docs" / "sdk.md").read_text())
+    assert found
+    tag = found[2]
+    for page in (ROOT / "sdk_dist" / "README.md", INTEGRATIONS / "shopify" / "waylink.liquid"):
+        text = _SNIPPET.sub(lambda place: f"{place[1] or ''}{tag}{place[3] or ''}", page.read_text())
+        page.write_text(text)
+    code = tag.removeprefix("<script>\n").removesuffix("</script>\n")
+    (INTEGRATIONS / "wordpress" / "waylink" / "snippet.js").write_text(code)
+
+
 def write_version(folder: Path) -> None:
-    """Write Waylink's version into a package's files that name it: the SDKs have no other."""
+    """Write Waylink's version into those files of a folder that name it: what they hold has no other."""
     for name, pattern in (
         ("package.json", r'(?<="version": ")[^"]+'),
         ("README.md", r"(?<=[a-z]-)[\d.]+(?=\.tgz)"),
+        ("waylink.php", r"(?<= \* Version: )[\d.]+"),
     ):
-        (folder / name).write_text(re.sub(pattern, VERSION, (folder / name).read_text()))
+        if (folder / name).exists():
+            (folder / name).write_text(re.sub(pattern, VERSION, (folder / name).read_text()))
 
 
 def write_commonjs_types(folder: Path) -> None:
@@ -60,6 +76,8 @@ def main() -> None:
     (SOURCE / "call_rules.py").write_text(call_rules())
     build(destination)
     write_version(destination)
+    write_snippet()
+    write_version(INTEGRATIONS / "wordpress" / "waylink")
     write_integrity(destination / "README.md", integrity_of(destination / "waylink.js"))
     for name in SERVED:
         sizes = [(destination / f"{name}{ending}").stat().st_size for ending in ("", ".br", ".gz")]

@@ -27,9 +27,12 @@ def test_the_snippet_is_small() -> None:
     assert 0 < len(SNIPPET.encode()) < 400
 
 
-def test_the_packages_readme_has_the_same() -> None:
-    """Who reads the package's README copies the snippet that is tested here."""
+def test_all_others_have_the_same() -> None:
+    """The package's README and the integrations carry the snippet that is tested here (else: `make sdk`)."""
     assert snippet_in(ROOT / "sdk_dist" / "README.md") == SNIPPET
+    assert SNIPPET in (ROOT / "integrations" / "shopify" / "waylink.liquid").read_text()
+    code = (ROOT / "integrations" / "wordpress" / "waylink" / "snippet.js").read_text()
+    assert f"<script>\n{code}</script>" == SNIPPET
 
 
 def test_calls_before_the_script_has_loaded(page: Page, server: RecordingServer) -> None:
