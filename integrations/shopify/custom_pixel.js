@@ -16,9 +16,9 @@ analytics.subscribe('checkout_completed', async (event) => {
     page: origin + pathname,
     revenue: checkout.totalPrice.amount,
     currency: checkout.totalPrice.currencyCode,
-    transaction_id: String(checkout.order.id),
+    transaction_id: checkout.order?.id ?? checkout.token,
   };
   const batch = { api_key: API_KEY, device_id: device, sdk: 'shopify/1', sent_at: new Date().toISOString(), calls: [sale] };
-  // A pixel has no origin, and the service takes calls from allowed origins only. Shopify sends this from the page around it.
+  // The service takes calls from allowed origins only, and a pixel's own requests have none. This goes out from the page around it.
   browser.sendBeacon(`${SERVICE}/serviceCore/sdk/v1/batch`, JSON.stringify(batch));
 });

@@ -26,11 +26,13 @@ SCRIPT = "https://links.example.com/waylink.js"
 # What WP Rocket 3 and SiteGround's Speed Optimizer 7 ask for patterns.
 FILTERS = {
     "rocket_delay_js_exclusions",
+    "rocket_exclude_js",
     "rocket_exclude_defer_js",
     "rocket_defer_inline_exclusions",
     "rocket_minify_excluded_external_js",
     "rocket_excluded_inline_js_content",
     "sgo_javascript_combine_excluded_external_paths",
+    "sgo_javascript_combine_excluded_internal_paths",
     "sgo_javascript_combine_excluded_inline_content",
 }
 # What Rocket Loader, LiteSpeed Cache 7, Autoptimize 3, PageSpeed and Cookiebot leave alone.

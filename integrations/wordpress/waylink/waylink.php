@@ -28,11 +28,13 @@ const WAYLINK_AS_IT_IS = array(
 // The filters of WP Rocket and SiteGround's optimizer that take patterns of scripts to leave alone.
 const WAYLINK_EXCLUDING_FILTERS = array(
 	'rocket_delay_js_exclusions',
+	'rocket_exclude_js',
 	'rocket_exclude_defer_js',
 	'rocket_defer_inline_exclusions',
 	'rocket_minify_excluded_external_js',
 	'rocket_excluded_inline_js_content',
 	'sgo_javascript_combine_excluded_external_paths',
+	'sgo_javascript_combine_excluded_internal_paths',
 	'sgo_javascript_combine_excluded_inline_content',
 );
 
