@@ -13,67 +13,56 @@ from sdk_build.node import install_packages, run_node
 from tests.browser.recording_server import SDK, RecordingServer
 from tests.browser.shop_pages import CONVERSION, device_cookie, stored
 from tests.browser.sites.test_snippet import SNIPPET
+from tests.browser.visitor import Visitor, in_other_engines
 from tests.document_blocks import filled
 
 PLATFORMS = Path(__file__).parent / "platforms"
 PAGES = Path(__file__).parents[3] / "docs" / "consent"
 NAMES = sorted(page.stem for page in PAGES.glob("*.md") if page.stem != "README")
 # Where the platform's script stands: it is there before the lines, or comes after them and the SDK. TCF has
-# its stub before the lines in any case, as IAB wants it.
-ORDERS = {
-    "before": "{stub}<script>platform.load({former})</script>{lines}{sdk}",
-    "after": "{stub}{sdk}{lines}<script>platform.load({former})</script>",
-}
-HOST = "localhost"  # of other hosts, Chromium lets no page that a test answers load anything
+# its stub before the lines in any case, as IAB wants it. The address says what the visitor answered earlier.
+LOADED = "<script>platform.load(new URLSearchParams(location.search).get('former'))</script>"
+ORDERS = {"before": f"{{stub}}{LOADED}{{lines}}{{sdk}}", "after": f"{{stub}}{{sdk}}{{lines}}{LOADED}"}
+HEAD = '<!doctype html><title>Shop</title><link rel="icon" href="data:,">'
+SDK_TAG = '<script src="/waylink.js"></script>'
 NO_CONSENT = "!Waylink.hasConsent()"
 
 
-def blocks_of(name: str) -> list[tuple[str, str]]:
-    """The blocks of code of a platform's page: kind and text."""
-    return re.findall(r"^```(\w*)\n(.*?)^```$", (PAGES / f"{name}.md").read_text(), re.DOTALL | re.MULTILINE)
+def lines_of(name: str) -> str:
+    """The lines of a platform's page, the only block of code on it, for the test's key."""
+    text = (PAGES / f"{name}.md").read_text()
+    ((kind, lines),) = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert kind == "js"
+    assert len(lines.splitlines()) <= 5
+    return filled(lines, "", {"c_web_": "c_web_test"})
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the SDK's script and those of all platforms."""
+    """The scripts of the SDK and of the platforms, and a page of a shop for each platform in each order."""
     folder = tmp_path_factory.mktemp("site")
     install_packages(PLATFORMS)
-    run_node(
-        "esbuild",
-        *(str(PLATFORMS / f"{name}.js") for name in NAMES),
-        "--bundle",
-        "--log-level=warning",
-        f"--outdir={folder}",
-    )
+    scripts = [str(PLATFORMS / f"{name}.js") for name in NAMES]
+    run_node("esbuild", *scripts, "--bundle", "--log-level=warning", f"--outdir={folder}")
     shutil.copy(SDK / "waylink.js", folder)
+    for name in NAMES:
+        stub, lines = f'<script src="/{name}.js"></script>', f"<script>{lines_of(name)}</script>"
+        for order, page in ORDERS.items():
+            text = HEAD + SNIPPET + page.format(stub=stub, sdk=SDK_TAG, lines=lines)
+            (folder / f"{name}-{order}.html").write_text(text)
     return folder
 
 
-@pytest.fixture(params=[(name, order) for name in NAMES for order in ORDERS], ids="-".join)
-def shop(request: pytest.FixtureRequest, site: Path, server: RecordingServer) -> tuple[RecordingServer, str]:
-    """A shop that asks with a platform; the server, and its page with a gap for what the visitor answered
-    on an earlier page."""
-    name, order = request.param
-    ((kind, lines),) = blocks_of(name)
-    assert kind == "js"
-    assert len(lines.splitlines()) <= 6
+@pytest.fixture(params=[f"{name}-{order}" for name in NAMES for order in ORDERS])
+def shop(request: pytest.FixtureRequest, site: Path, server: RecordingServer) -> str:
+    """The address of a page of that shop."""
     server.folder = site
-    page = ORDERS[order].format(
-        stub=f'<script src="/{name}.js"></script>',
-        sdk='<script src="/waylink.js"></script>',
-        lines=f"<script>{filled(lines, '', {'c_web_': 'c_web_test'})}</script>",
-        former="FORMER",
-    )
-    return server, f'<!doctype html><title>Shop</title><link rel="icon" href="data:,">{SNIPPET}{page}'
+    return server.url(f"/{request.param}.html?utm_source=mail")
 
 
-def open_page(page: Page, shop: tuple[RecordingServer, str], former: str | None = None) -> None:
+def open_page(page: Page, shop: str, former: str = "") -> None:
     """Open the shop's page as somebody who has given this answer on an earlier one."""
-    server, html = shop
-    content = html.replace("FORMER", f"'{former}'" if former else "")
-    page.unroute_all()
-    page.route("**/shop/*", lambda route: route.fulfill(body=content, content_type="text/html"))
-    page.goto(server.url("/shop/?utm_source=mail", HOST))
+    page.goto(f"{shop}&former={former}")
     page.evaluate("new Promise((resolve) => setTimeout(resolve))")  # what the lines wait for has come
 
 
@@ -85,11 +74,10 @@ def test_every_page_has_a_platform() -> None:
 
 
 def test_a_visitor_answers_on_the_page(
-    page: Page, faults: list[str], shop: tuple[RecordingServer, str]
+    page: Page, faults: list[str], server: RecordingServer, shop: str
 ) -> None:
     """Nothing is stored or sent before an answer; what waited is sent with consent; a withdrawal deletes all;
     who agrees again is another device."""
-    server, _ = shop
     open_page(page, shop)
     page.evaluate(f"void {CONVERSION}")
     assert page.evaluate(NO_CONSENT)
@@ -108,11 +96,10 @@ def test_a_visitor_answers_on_the_page(
 
 
 def test_a_visitor_has_answered_before(
-    page: Page, faults: list[str], shop: tuple[RecordingServer, str]
+    page: Page, faults: list[str], server: RecordingServer, shop: str
 ) -> None:
     """Who agreed is measured from the start; who refused, or agreed to something else, leaves nothing, and
     calls of that page don't wait for ever."""
-    server, _ = shop
     open_page(page, shop, "agreed")
     page.evaluate("Waylink.whenAttributed()")
     assert server.kinds == ["attribution"]
@@ -124,9 +111,21 @@ def test_a_visitor_has_answered_before(
     assert (server.kinds, faults) == (["attribution"], [])
 
 
-@pytest.mark.parametrize("shop", [("iab-tcf", "after")], indirect=True, ids="-".join)
-def test_where_gdpr_does_not_apply(page: Page, shop: tuple[RecordingServer, str]) -> None:
+@pytest.mark.parametrize("shop", ["iab-tcf-after"], indirect=True)
+def test_where_gdpr_does_not_apply(page: Page, server: RecordingServer, shop: str) -> None:
     """TCF says so, and the visit is measured without an answer."""
     open_page(page, shop, "exempt")
     page.evaluate("Waylink.whenAttributed()")
-    assert shop[0].kinds == ["attribution"]
+    assert server.kinds == ["attribution"]
+
+
+@in_other_engines
+def test_in_other_engines(visitor: Visitor, site: Path) -> None:
+    """All lines run there: on each page, nothing is sent until the visitor agrees."""
+    visitor.server.folder = site
+    for count, name in enumerate(NAMES):
+        visitor.open(f"/{name}-after.html?utm_source={name}&former=")
+        assert not visitor.js("Waylink.hasConsent()")
+        assert len(visitor.sent) == count
+        visitor.js("platform.answer('agreed')")
+        assert visitor.js("Waylink.whenAttributed().then((context) => context.utm_source)") == name
