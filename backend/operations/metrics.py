@@ -16,7 +16,7 @@ from backend.concurrency.background_task import when_failed
 from backend.operations.blueprint import operations
 from backend.operations.forwarded import was_forwarded
 from backend.operations.shared_counts import SHARED_FOLDER
-from backend.web.current import resources
+from backend.web.current import peer, resources
 
 REQUESTS = Counter("waylink_requests", "Requests to the API.", ["method", "route", "status"])
 SECONDS = Histogram(
@@ -55,7 +55,7 @@ def _may_read() -> bool:
     if token:
         authorization = request.headers.get("Authorization", "")
         return hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode())
-    return _is_loopback(request.remote_addr or "") and not was_forwarded()
+    return _is_loopback(peer()) and not was_forwarded()
 
 
 def _is_loopback(address: str) -> bool:

@@ -16,6 +16,8 @@ from backend.web.proxies import TrustedProxies
 
 Lookup = Callable[[str], str | None]
 _LONGEST_ADDRESS = 64  # characters; with an IPv6 zone
+# Of the package's tables, the one that has IPv6 networks beside IPv4.
+_TABLE = "geoip2fast-ipv6.dat.gz"
 
 
 class Countries:
@@ -71,7 +73,7 @@ def _mmdb_lookup(path: Path) -> Lookup:
 @cache
 def load_table() -> GeoIP2Fast:
     """The table from PyPI. Read once: it is large, forks share it, and reading it starts `ps` twice."""
-    return GeoIP2Fast()
+    return GeoIP2Fast(geoip2fast_data_file=_TABLE)
 
 
 def _table_lookup() -> Lookup:

@@ -26,7 +26,7 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.outbox.watch import FeedWatch
 from backend.system.clock import Clock
 from backend.web.country import Countries
-from backend.web.proxies import TrustedProxies
+from backend.web.proxies import TrustedProxies, peer_of
 from backend.web_client.name_servers import NameServers
 from backend.web_client.page_reader import PageReader
 from backend.web_client.receivers import Receivers
@@ -156,9 +156,13 @@ def visitor_address() -> str:
     return resources().proxies.visitor_address(_current.get().scope)
 
 
+def peer() -> str:
+    """The IP address of the connection's other end, the visitor or the nearest proxy; "" if unknown."""
+    return peer_of(_current.get().scope)
+
+
 def visitor_country() -> str | None:
     """The ISO 3166 code of the visitor's country; None if unknown."""
     countries = resources().countries
-    client = _current.get().scope.get("client")
     named = header(countries.header) or ""
-    return countries.country(client[0] if client else "", visitor_address(), named.encode("latin-1"))
+    return countries.country(peer(), visitor_address(), named.encode("latin-1"))

@@ -7,7 +7,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from backend.concurrency.bounded_cache import remember
-from backend.domain.web.addresses import network_of
+from backend.domain.web.addresses import network_of, unmapped
 
 # No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
 _LONGEST_ADDRESS = 128
@@ -35,8 +35,7 @@ class TrustedProxies:
         received or as a new line: all lines together are one list (RFC 9110, 5.3), which is read from its
         end.
         """
-        client = scope.get("client")
-        address: str = client[0] if client else ""
+        address = peer_of(scope)
         if not self.trusts(address):
             return address
         for hop in _hops_from_nearest(scope):
@@ -59,11 +58,20 @@ class TrustedProxies:
         return "http" if is_http and self.trusts(peer) else "https"
 
 
+def peer_of(scope: Mapping[str, Any]) -> str:
+    """The other end of a connection, the visitor or the nearest proxy, as its IP address; "" if unknown.
+
+    A server that listens on `::` names IPv4 addresses as IPv6: here they are IPv4 addresses again.
+    """
+    client = scope.get("client")
+    return unmapped(client[0]) if client else ""
+
+
 def _hops_from_nearest(scope: Mapping[str, Any]) -> Iterator[str]:
     for name, value in reversed(list(scope["headers"])):
         if name == b"x-forwarded-for":
             hops = [hop.strip() for hop in value.decode("latin-1").split(",")]
-            yield from (_without_port(hop[:_LONGEST_ADDRESS]) for hop in reversed(hops) if hop)
+            yield from (unmapped(_without_port(hop[:_LONGEST_ADDRESS])) for hop in reversed(hops) if hop)
 
 
 def _without_port(text: str) -> str:

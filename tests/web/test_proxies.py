@@ -33,6 +33,10 @@ def scope(peer: str | None, *forwarded_for: bytes) -> dict[str, Any]:
         ("10.0.0.1", b"", "10.0.0.1"),
         ("10.0.0.1", None, "10.0.0.1"),
         ("10.0.0.1", b"unknown", "unknown"),
+        ("::ffff:192.0.2.1", b"203.0.113.9", "192.0.2.1"),
+        ("::ffff:10.0.0.1", b"::ffff:203.0.113.9", "203.0.113.9"),
+        ("::ffff:10.0.0.1", b"[0:0:0:0:0:FFFF:203.0.113.9]:4711", "203.0.113.9"),
+        ("10.0.0.1", b"::ffff:unknown", "::ffff:unknown"),
     ],
 )
 def test_the_visitor_s_address(peer: str | None, forwarded_for: bytes | None, visitor: str) -> None:

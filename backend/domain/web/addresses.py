@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import IPv4Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 # Providers assign a whole network of this size to a household or phone, which can use any address in it.
 _IPV6_PREFIX_BITS = 64
+# Nearly all such addresses begin so, and no other address is read twice for it.
+_BEGINS_MAPPED = ("::ffff:", "::FFFF:", "0:")
 
 
 @lru_cache(maxsize=4096)
@@ -17,11 +19,23 @@ def network_of(address: str) -> str | None:
     is not an IP address.
     """
     try:
-        parsed = ip_address(address)
+        parsed = ip_address(unmapped(address))
     except ValueError:
         return None
     if isinstance(parsed, IPv4Address):
         return str(parsed)
-    if parsed.ipv4_mapped:
-        return str(parsed.ipv4_mapped)
     return f"{int(parsed) >> (128 - _IPV6_PREFIX_BITS):x}"
+
+
+def unmapped(address: str) -> str:
+    """The IPv4 address that sockets for both kinds of addresses write as IPv6, such as `::ffff:192.0.2.1`.
+
+    Any other text stays as it is.
+    """
+    if not address.startswith(_BEGINS_MAPPED):
+        return address
+    try:
+        mapped = IPv6Address(address).ipv4_mapped
+    except ValueError:
+        return address
+    return str(mapped) if mapped else address

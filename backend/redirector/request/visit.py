@@ -13,6 +13,7 @@ from backend.domain.web.accept_language import preferred_languages
 from backend.domain.web.host_names import LONGEST_HOST, InvalidHostName, normalize_host
 from backend.domain.web.short_urls import link_path
 from backend.redirector.request.recognition import LONGEST_USER_AGENT
+from backend.web.proxies import peer_of
 
 Scope = MutableMapping[str, Any]
 _NO_DOMAINS: Mapping[str, LinkDomain] = {}
@@ -84,8 +85,7 @@ class Visit:
     @property
     def peer(self) -> str:
         """The IP address of the connection's other end, the visitor or the nearest proxy; "" if unknown."""
-        client = self.scope.get("client")
-        return client[0] if client else ""
+        return peer_of(self.scope)
 
     @property
     def user_agent(self) -> bytes:

