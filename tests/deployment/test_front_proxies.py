@@ -6,13 +6,16 @@ import re
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import httpx
 import pytest
 
+from backend.domain.fields.rules import WebAddress
 from tests.conftest import ServiceStarter
-from tests.faults.links import DOMAIN, new_link
+from tests.faults.links import DOMAIN, new_limited_link, new_link
+from tests.processes.local_server import Silent, local_server
 from tests.processes.programs import find_program
 from tests.processes.proxy_process import server_process
 from tests.processes.service_process import ServiceProcess, free_port
@@ -47,11 +50,12 @@ def caddy(folder: Path, service: str) -> Iterator[str]:
 
 
 @contextmanager
-def nginx(folder: Path, service: str) -> Iterator[str]:
-    """nginx without certificates, on a free port, with a socket as its port 80. Its second host is down."""
-    address, down = f"http://127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
+def nginx(folder: Path, service: str, other: str = "") -> Iterator[str]:
+    """nginx without certificates, on a free port, with a socket as its port 80. Without `other`, its second
+    host is down."""
+    address = f"http://127.0.0.1:{free_port()}"
     text = (DEPLOY / "nginx.conf").read_text().replace("127.0.0.1:8080", service.removeprefix("http://"))
-    text = text.replace("10.0.0.2:8080", down)
+    text = text.replace("10.0.0.2:8080", other or f"127.0.0.1:{free_port()}")
     text = re.sub(r" *(ssl_certificate|listen \[::\]).*\n", "", text)
     text = text.replace("listen 443 ssl", f"listen {address.removeprefix('http://')}")
     text = text.replace("listen 80;", f"listen unix:{folder}/port-80;")
@@ -142,3 +146,35 @@ def test_nginx_goes_on_with_one_of_two_hosts(
     with nginx(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
         answers = [get(address, tmp_path, DOMAIN, link["path"]).status_code for _ in range(20)]
     assert answers == [302] * 20
+
+
+class _Overloaded(Silent, BaseHTTPRequestHandler):
+    """A host that answers 503, but for one path."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.send_response(302 if self.path == "/cached" else 503)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def test_nginx_gives_no_host_up_for_its_503(tmp_path: Path) -> None:
+    """Links in memory lead on while others are answered 503 by both hosts, as in an outage of MongoDB."""
+    with local_server(_Overloaded) as one, local_server(_Overloaded) as other:
+        hosts = [f"127.0.0.1:{server.server_port}" for server in (one, other)]
+        with nginx(tmp_path, *hosts) as address:
+            answers = [get(address, tmp_path, DOMAIN, path).status_code for path in ("/x", "/cached") * 3]
+    assert answers == [503, 302] * 3
+
+
+@pytest.mark.parametrize("server", [caddy, nginx])
+def test_the_longest_redirect_arrives(
+    service: ServiceProcess, link: dict[str, str], tmp_path: Path, server: Server
+) -> None:
+    """A destination as long as one may be, with as long a query as the service reads."""
+    longest = "https://shop.example/?" + "a" * (WebAddress().max_bytes - 22)
+    path = new_limited_link(service, link["key"], destination_url=longest)
+    with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
+        answer = get(address, tmp_path, DOMAIN, f"{path}?b={'b' * 8_000}")
+        assert answer.status_code == 302, answer.text
+        assert len(answer.headers["location"]) > WebAddress().max_bytes

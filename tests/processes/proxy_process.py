@@ -52,7 +52,16 @@ def server_process(
             _wait_for(address, process, str(command))
             yield process
         finally:
-            process.terminate()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End it. nginx as one process may sleep on where the signal comes just before it waits for events."""
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _wait_for(address: str, process: subprocess.Popen[bytes] | ForkedProcess, name: str) -> None:
