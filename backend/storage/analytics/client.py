@@ -18,14 +18,17 @@ from backend.settings import Settings
 from backend.storage.analytics import process_start
 from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import (
+    FILES,
     KEPT_UP,
     LOCK,
     MOST_BYTES,
     PROTOCOL,
     SIGN_EVERY,
+    SPILLS,
     Socket,
     Start,
     folder_in,
+    org_ids_in,
     read_message,
     write_message,
 )
@@ -131,7 +134,12 @@ class Analytics:
 
     async def org_ids(self) -> list[OrgId]:
         """The organizations of which facts are kept here."""
-        return await asyncio.to_thread(lambda: [OrgId(path.stem) for path in self._folder.glob("*.duckdb")])
+        return await asyncio.to_thread(org_ids_in, self._folder)
+
+    async def has_left(self) -> bool:
+        """Whether a process has left files here that are no organization's, as one does that is killed."""
+        folders = [self._folder / name for name in (FILES, SPILLS)]
+        return await asyncio.to_thread(lambda: any(any(folder.glob("*")) for folder in folders))
 
     async def keep_up(self) -> None:
         """Let what is kept here follow what was erased and deleted."""

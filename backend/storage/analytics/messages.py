@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from backend.domain.ids import OrgId
+
 _LENGTH_BYTES = 4
 MOST_BYTES = 1 << 30
 # What the system allows for a socket's path, and a little less.
@@ -20,6 +22,8 @@ _LONGEST_PATH = 100
 _NAME = "questions.socket"
 # Written when no file had bytes any more of what was deleted about people.
 KEPT_UP = "kept_up"
+# Folders for files that are answers, and for what does not fit into memory. A process begins without them.
+FILES, SPILLS = "files", "spills"
 # The file that the one process of a folder has locked.
 LOCK = "process.lock"
 # Seconds between two signs of life to whoever is connected. A process without them has been stopped.
@@ -32,6 +36,12 @@ PROTOCOL = 1
 def folder_in(data_dir: Path) -> Path:
     """The folder of the process, with the files of columns, in the service's folder."""
     return data_dir / "analytics"
+
+
+def org_ids_in(folder: Path) -> list[OrgId]:
+    """The organizations of which the folder has a file, or one that was moved aside, in their order."""
+    names = {path.name.partition(".")[0] for path in folder.glob("*.duckdb*")}
+    return [OrgId(name) for name in sorted(names)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,13 @@ def analytics_upkeep(database: Database, analytics: Analytics, clock: Clock) -> 
     """Has the files of this host kept up three quarters of an hour after they were last, whoever did that,
     and a minute after an organization is deleted.
 
-    If there are no files, no process is started.
+    If there are no files, and nothing is left of a process that was killed, no process is started.
     """
 
     async def keep_up() -> None:
         org_ids = await analytics.org_ids()
-        if org_ids and (is_due() or await find_deleted(database, org_ids)):
+        is_needed = is_due() and (org_ids or await analytics.has_left())
+        if is_needed or (org_ids and await find_deleted(database, org_ids)):
             await analytics.keep_up()
 
     def is_due() -> bool:

@@ -118,9 +118,14 @@ async def _put_summaries(
 
 
 def _go_behind(connection: DuckDBPyConnection, page: PackedPage) -> None:
-    if any(fact["type"] == REREAD for entry in page.entries for fact in entry.facts):
+    if any(_erases(fact) for entry in page.entries for fact in entry.facts):
         note_forgotten(connection)
     note_place(connection, page.next_cursor.place, page.last)
+
+
+def _erases(fact: Fact) -> bool:
+    """Whether no byte is to stay of what it deletes: people, visitors' hashes, links that are gone."""
+    return fact["type"] in {REREAD, SUMMARY} or bool(fact.get("purged"))
 
 
 def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:

@@ -139,10 +139,14 @@ class Projections:
         await asyncio.shield(self._keeping_up)
 
     async def _keep_all_up(self) -> None:
-        begun_at = self._clock()
+        begun_at, spilled = self._clock(), self._store.spilled()
         in_order = sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0))
         are_clean = [await self._keep_one_up(org_id) for org_id in in_order]
-        if self._store.drop_old_formers(self._clock()) and all(are_clean):
+        if spilled & self._store.spilled():
+            # What is kept for later questions stands there, and keeps DuckDB from deleting what others had.
+            await self._open.make_room(0)
+        is_spilled = spilled & self._store.spilled()
+        if self._store.drop_old_formers(self._clock()) and all(are_clean) and not is_spilled:
             self._store.note_kept_up(begun_at)
 
     async def _keep_one_up(self, org_id: OrgId) -> bool:

@@ -27,7 +27,7 @@ from backend.storage.analytics import process_start, upkeep
 from backend.storage.analytics.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
-from backend.storage.analytics.messages import LOCK, PROTOCOL
+from backend.storage.analytics.messages import KEPT_UP, LOCK, PROTOCOL
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.process_start import start_process
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
@@ -412,6 +412,26 @@ async def test_nothing_is_left_by_who_was_killed(
     await analytics.keep_up()
     assert files_with(folder, name) == []
     assert await count(analytics, org_id) == 1
+
+
+async def test_nothing_is_left_where_no_organization_has_a_file(
+    database: Database, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a process that was killed had laid aside goes too, and logs of files that are gone."""
+    monkeypatch.setattr(upkeep, "_LOOK_EVERY", timedelta(seconds=0.1))
+    folder, gone = tmp_path / "analytics", uuid.uuid4()
+    analytics = Analytics(database, replace(settings, data_dir=tmp_path))
+    for name in ("spills/duckdb_temp_storage-0.tmp", "files/answer/rows.parquet", f"{gone}.duckdb.wal"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("ada")
+        (folder / KEPT_UP).unlink(missing_ok=True)
+        task = upkeep.analytics_upkeep(database, analytics, utc_now)
+        await task.start()
+        await until((folder / KEPT_UP).exists, "it is not kept up")
+        await task.stop()
+        assert files_with(folder, "ada") == []
+        await analytics.close()
+        await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
 
 
 async def test_the_hour_goes_on_through_restarts(

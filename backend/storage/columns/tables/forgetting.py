@@ -45,7 +45,7 @@ def expire(connection: DuckDBPyConnection, oldest: datetime, now: datetime) -> N
 
 
 def note_forgotten(connection: DuckDBPyConnection) -> None:
-    """Note that data about people was deleted: its bytes stay until the file is written anew."""
+    """Note that something was deleted of which no byte is to stay: they do until the file is written anew."""
     connection.execute("UPDATE state SET forgotten = forgotten + 1")
 
 
@@ -70,5 +70,7 @@ def forget_all(connection: DuckDBPyConnection) -> None:
             "UPDATE state SET place = 0, entry_place = NULL, entry = NULL, is_loaded = false, done = 0, "
             "clicks_until = NULL"
         )
+        if tables:
+            note_forgotten(connection)
         for (table,) in tables:
             connection.execute(f"DELETE FROM {table}")

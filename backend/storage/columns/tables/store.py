@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 
 from backend.domain.ids import OrgId
-from backend.storage.analytics.messages import KEPT_UP
+from backend.storage.analytics.messages import FILES, KEPT_UP, SPILLS, org_ids_in
 from backend.storage.columns.tables.moments import Moments
 from backend.storage.columns.tables.schema import FORMAT, TABLES
 from backend.system.private_folder import private_folder
@@ -47,19 +47,22 @@ class ColumnStore:
         private_folder(folder)
         self.folder = folder
         # Files that are answers. Files of a process that was killed are removed.
-        self.files = folder / "files"
+        self.files = folder / FILES
         shutil.rmtree(self.files, ignore_errors=True)
         private_folder(self.files)
-        spills = folder / "spills"
-        shutil.rmtree(spills, ignore_errors=True)
+        self._spills = folder / SPILLS
+        shutil.rmtree(self._spills, ignore_errors=True)
         for unfinished in folder.glob(f"*{SUFFIX}{_NEW}*"):
             unfinished.unlink()
+        for log in folder.glob("*.wal"):
+            if not log.with_suffix("").exists():  # it was deleted, or moved aside, by halves
+                log.unlink()
         self._duckdb = duckdb.connect(
             ":memory:",
             config={
                 "memory_limit": f"{bounds.memory_mb}MB",
                 "threads": bounds.threads,
-                "temp_directory": str(spills),
+                "temp_directory": str(self._spills),
                 # Nothing is fetched or looked for on this machine.
                 "autoinstall_known_extensions": False,
                 "autoload_known_extensions": False,
@@ -73,8 +76,18 @@ class ColumnStore:
         self._duckdb.close()
 
     def org_ids(self) -> list[OrgId]:
-        """The organizations that have a file."""
-        return [OrgId(path.stem) for path in sorted(self.folder.glob(f"*{SUFFIX}"))]
+        """The organizations that have a file, or one that was moved aside."""
+        return org_ids_in(self.folder)
+
+    def spilled(self) -> frozenset[tuple[str, int]]:
+        """Files with what does not fit into memory, each by its name and number on the disk."""
+        spilled = set()
+        for path in self._spills.glob("*"):
+            with contextlib.suppress(FileNotFoundError):  # DuckDB deletes them as they become empty
+                found = path.stat()
+                if found.st_size:
+                    spilled.add((path.name, found.st_ino))
+        return frozenset(spilled)
 
     def name_of(self, org_id: OrgId) -> str:
         """The name of the organization's file."""
@@ -130,8 +143,9 @@ class ColumnStore:
         return not is_kept
 
     def has(self, org_id: OrgId) -> bool:
-        """Whether the organization has a file."""
-        return self._path(org_id).exists()
+        """Whether the organization has a file, or one that was moved aside."""
+        path = self._path(org_id)
+        return path.exists() or _beside(path, _FORMER).exists()
 
     def note_kept_up(self, at: datetime) -> None:
         """Note that no file has bytes of what was deleted about people until then."""
@@ -286,7 +300,8 @@ def _beside(path: Path, suffix: str) -> Path:
 
 
 def _delete(path: Path) -> None:
-    for file in (path, _beside(path, ".wal")):
+    # The file last: by it the rest is found again if this is interrupted.
+    for file in (_beside(path, ".wal"), path):
         file.unlink(missing_ok=True)
 
 

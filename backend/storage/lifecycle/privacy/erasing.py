@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backend.domain.feed.facts import Fact, device_fact, erased_fact
+from backend.domain.feed.facts import Fact, erased_fact
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.domain.sales.belongings import DevicePart, part_of, rest_of_device
 from backend.storage.accounts.organizations import find_retention_days
@@ -24,7 +24,6 @@ from backend.storage.lifecycle.privacy.personal_changes import (
 )
 from backend.storage.lifecycle.privacy.personal_records import Naming, PersonalRecords
 from backend.storage.outbox import entries
-from backend.storage.outbox.entries import AgesBy
 from backend.storage.visitors import contacts, devices
 
 # Under this name, devices are counted that are kept for other persons.
@@ -163,8 +162,8 @@ class _Erasing:
             ]
             for device in rest:
                 await devices.set_history(self.database, session, device)
-            told = [device_fact(device.id) for device in rest]
-            await entries.note(self.database, session, {self.org_id: told}, AgesBy.VISITORS)
+            changed = [devices.own_id(self.org_id, device.id) for device in rest]
+            await note_reread(self.database, session, self.org_id, devices.NAME, changed)
             shared = sum(bool(self._parts[device.id].times) for device in rest)
             return await self._delete_devices(session, whole) + Counter({SHARED_DEVICES: shared})
 
