@@ -19,13 +19,14 @@ class NotStored(ConnectionError):
 
 @dataclass(slots=True)
 class _Waiting(Generic[ItemT, ResultT]):
-    """An item, its result once it is stored, and until when its sender waits (by the loop's clock).
+    """An item, its size, its result once it is stored, and until when its sender waits (by the loop's clock).
 
     `is_refused` says that the sender was told that the item was not stored. The clock can't say so, since a
     timer may fire a little early.
     """
 
     item: ItemT
+    size: int
     stored: asyncio.Future[ResultT]
     ends: float
     is_refused: bool = False
@@ -88,9 +89,10 @@ class GroupCommit(Generic[ItemT, ResultT]):
             raise NotStored
         loop = asyncio.get_running_loop()
         ends = loop.time() + self.seconds_left()
-        waiting: _Waiting[ItemT, ResultT] = _Waiting(item, loop.create_future(), ends)
+        size = self._size_of(item)
+        waiting: _Waiting[ItemT, ResultT] = _Waiting(item, size, loop.create_future(), ends)
         self._waiting.append(waiting)
-        self._waiting_size += self._size_of(item)
+        self._waiting_size += size
         if not self._is_gathering and self._may_write(len(self._writers)):
             self._start_writer()
         try:
@@ -138,30 +140,37 @@ class GroupCommit(Generic[ItemT, ResultT]):
         """The items that wait longest, at least one, of this size together at most."""
         size = number = 0
         for waiting in self._waiting:
-            size += self._size_of(waiting.item)
+            size += waiting.size
             if number and size > most:
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]
-        self._waiting_size -= sum(self._size_of(waiting.item) for waiting in group)
+        self._waiting_size -= sum(waiting.size for waiting in group)
         return group
 
     async def _commit(self, members: Sequence[_Waiting[ItemT, ResultT]]) -> None:
         now = asyncio.get_running_loop().time()
         # Callers who no longer wait were told that nothing was stored.
         group = [waiting for waiting in members if waiting.ends > now and not waiting.is_refused]
-        if not group:
-            return
+        if group:
+            try:
+                await self._store_group(group, now)
+            finally:
+                # Whatever happens, nobody waits for what nobody does any more.
+                _fail(group, NotStored())
+
+    async def _store_group(self, group: Sequence[_Waiting[ItemT, ResultT]], now: float) -> None:
         try:
             with self.within(max(waiting.ends for waiting in group) - now):
                 results = await self._store([waiting.item for waiting in group])
+        except asyncio.CancelledError:
+            if (writer := asyncio.current_task()) and writer.cancelling():
+                raise  # else something within `store` was, and the writer goes on
         except Exception as error:
-            if self._is_unreachable(error):
-                _fail(group, NotStored())
-            else:
+            if not self._is_unreachable(error):
                 await self._commit_alone(group, error)
         else:
-            for waiting, result in zip(group, results, strict=True):
+            for waiting, result in zip(group, results, strict=False):
                 if not waiting.stored.done():  # the request may have been given up
                     waiting.stored.set_result(result)
 

@@ -225,3 +225,36 @@ async def test_a_group_has_the_time_of_its_last_caller() -> None:
     assert [await commit.add(2), await first] == [2, 1]
     (given,) = commit.given
     assert 8.5 < given <= 9.0
+
+
+@pytest.mark.parametrize("fault", ["too few results", "cancelled"])
+async def test_nobody_waits_for_ever(fault: str) -> None:
+    """Whatever `store` does, those of its group are answered, and so are those who come later."""
+    groups: list[int] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(len(items))
+        if len(groups) == 1 and fault == "cancelled":
+            raise asyncio.CancelledError
+        return items[:1] if len(groups) == 1 else items
+
+    commit = GroupCommit(store, is_unreachable)
+    async with asyncio.timeout(5):
+        first = await asyncio.gather(*map(commit.add, range(3)), return_exceptions=True)
+        assert [type(answer) for answer in first[1:]] == [NotStored] * 2
+        assert await asyncio.gather(*map(commit.add, range(3))) == [0, 1, 2]
+
+
+async def test_an_item_without_a_size_is_its_sender_s_error() -> None:
+    """Nothing of it waits, and others are stored."""
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        return items
+
+    commit = GroupCommit(store, is_unreachable, size_of=lambda item: 10 // item)
+    async with asyncio.timeout(5):
+        assert await commit.add(5) == 5
+        with pytest.raises(ZeroDivisionError):
+            await commit.add(0)
+        assert await commit.add(5) == 5
+    assert not commit._waiting
