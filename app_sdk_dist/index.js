@@ -92,7 +92,7 @@ var run_exclusively = async function(_lock_name, work) {
 };
 
 // sdk_src/ids.py
-var UUID_BYTES = 16, HEXADECIMAL = 16, new_uuid = function() {
+var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16, HEXADECIMAL = 16, new_uuid = function() {
   var digits = to_hexadecimal(crypto.getRandomValues(new Uint8Array(UUID_BYTES)));
   return digits.replace(/(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
 }, to_hexadecimal = function(bytes) {
@@ -114,8 +114,8 @@ var delete_cookies = function() {
 };
 
 // sdk_src/clock.py
-var latest_time = 0, now = function() {
-  return latest_time = Math.max(Date.now(), latest_time + 1), new Date(latest_time).toISOString();
+var LAST_TIME = 864e13, latest_time = 0, now = function() {
+  return latest_time = Math.min(Math.max(Date.now(), latest_time + 1) || latest_time + 1, LAST_TIME), new Date(latest_time).toISOString();
 };
 
 // sdk_src/consent.py
@@ -158,8 +158,8 @@ var CHECK = "attribution", LAUNCHED_KEY = "launched", NAMED = "link", NativeProm
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unsent_entries = [], is_leaving = !1, last_outcome, failures = 0, timer, add = function(entry) {
-  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(unsent_entries, entry), drop_excess(stored_entries(), entry), send_unsent();
+var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, timer, add = function(entry) {
+  lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
 }, send_unsent = function() {
@@ -186,7 +186,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
             var __left0__ = result.error ? "rejected" : "accepted";
             result.status = __left0__;
             var answered = __left0__;
-            entry.outcome = result, keep_result(result), drop_entry(entry);
+            entry.outcome = result, keep_result(result), unstore(entry);
           }
         }
       } catch {
@@ -195,7 +195,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
     }
   } finally {
     for (var entry of batch)
-      entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device || erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
@@ -211,9 +211,18 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
 }, schedule_recovery = function() {
   clearTimeout(timer);
   var entries = stored_entries();
-  entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
+  drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
-  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_all(unsent_entries), send_stored()) : run_exclusively(KEY_PREFIX, send_stored));
+  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_stored(), send_unsent_at_last()) : run_exclusively(KEY_PREFIX, send_stored));
+}, send_unsent_at_last = function() {
+  var entries = unsent_entries.splice(0);
+  entries.sort((function(entry2, other) {
+    return (other.call.kind == SALE) - (entry2.call.kind == SALE);
+  }));
+  for (var entry of entries)
+    lease(entry, LEASE_ENDED);
+  for (; entries.length; )
+    send_batch(take_batch(entries)).catch(say).then(schedule_recovery);
 }, send_stored = function() {
   var free_entries = stored_entries().filter((function(entry2) {
     return !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
@@ -225,37 +234,42 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
   var entries = [];
   for (var key of local.names(storage_key(CALL_PREFIX)).sort()) {
     var entry = read_entry(key, local.read(key));
-    entry ? entries.push(entry) : (say("dropped", key), local.remove(key));
+    entry ? entries.push(entry) : (say("dropped", key, !0), local.remove(key));
   }
   return entries;
 }, read_entry = function(key, text) {
   try {
-    var entry = JSON.parse(text);
-    if (key == entry_key(entry) && Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < MAX_AGE)
-      return entry;
+    var entry = JSON.parse(text), since = entry.since || Date.parse(entry.call.occurred_at), has_ended = Math.abs(Date.now() - since) > MAX_AGE;
+    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && !(has_ended && entry.since))
+      return { call: entry.call, device: entry.device, until: entry.until, since: has_ended ? Date.now() : entry.since };
   } catch {
   }
 }, discard_unsent = function() {
-  unsent_entries.splice(0).forEach(drop_entry);
-}, drop_excess = function(entries, newest) {
-  var group = entries.filter((function(entry) {
-    return !entry.call.signals == !newest.call.signals;
-  }));
-  if (group.length > MAX_ENTRIES || JSON.stringify(group).length > MAX_STORED_CHARACTERS) {
+  for (var entry of unsent_entries.splice(0))
+    unstore(entry), finish_entry(entry);
+}, drop_excess = function(entries, of_site, drop) {
+  for (var group = entries.filter((function(entry) {
+    return !entry.call.signals == of_site;
+  })), characters = JSON.stringify(group).length; group.length > MAX_ENTRIES || characters > MAX_STORED_CHARACTERS; ) {
     var oldest = group.find((function(entry) {
-      return entry.call.kind != "conversion";
+      return entry.call.kind != SALE;
     })) || group[0];
-    entries.splice(entries.indexOf(oldest), 1), say("dropped", oldest), drop_entry(oldest), drop_excess(entries, newest);
+    characters -= JSON.stringify(oldest).length, group.splice(group.indexOf(oldest), 1), entries.splice(entries.indexOf(oldest), 1), drop(oldest);
   }
-};
-var drop_entry = function(entry) {
-  local.remove(entry_key(entry)), finish_entry(entry);
+}, is_of_site = function(entry) {
+  return !entry.call.signals;
+}, unstore = function(entry) {
+  local.remove(entry_key(entry));
+}, make_room = function(entry) {
+  unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
+}, drop_entry = function(entry) {
+  say("dropped", entry, !has_dropped), has_dropped = !0, unstore(entry), finish_entry(entry);
 }, finish_entry = function(entry) {
   entry.resolve?.(entry.outcome);
 }, entry_key = function(entry) {
   return storage_key(CALL_PREFIX + entry.call.occurred_at + entry.call.call_id);
 }, take_batch = function(entries) {
-  for (var count = 1; entries[count]?.device == entries[0].device && JSON.stringify(entries.slice(0, count + 1)).length < MAX_BATCH_CHARACTERS; )
+  for (var count = 1; count < entries.length && entries[count].device == entries[0].device && JSON.stringify(entries.slice(0, count + 1)).length < MAX_BATCH_CHARACTERS; )
     count++;
   return entries.splice(0, count);
 };
@@ -422,7 +436,9 @@ var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/,
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
       if (field_names.includes(field)) {
-        var json = JSON.stringify({ name: py_name }[field] || py_arguments[field]), value = json && JSON.parse(json);
+        var given = { name: py_name }[field] || py_arguments[field], value = JSON.parse(JSON.stringify(given) || null);
+        if (value == null && given != null)
+          var wrong_name = wrong_name || field;
         if (typeof value == "string")
           var value = value.match(TRIMMED_TEXT)[FIRST_GROUP];
         if (value != null || fields.includes(field + "!")) {
@@ -456,7 +472,7 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
   }));
 }, queue_call = function(call, resolve) {
   var entry = { call, resolve };
-  waiting_entries.push(entry), allow_sending(may_send), drop_excess(waiting_entries, entry);
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, is_of_site(entry), drop_entry);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {

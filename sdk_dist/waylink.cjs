@@ -62,7 +62,9 @@ var KEY_PREFIX = "waylink:", storage_key = function(py_name) {
       return key.startsWith(prefix);
     }));
   }, forget = function() {
-    names(KEY_PREFIX).forEach(remove);
+    names(KEY_PREFIX).filter((function(key) {
+      return key != KEY_PREFIX;
+    })).forEach(remove);
   };
   return { read, write, remove, names, forget };
 }, parse_json = function(text) {
@@ -71,26 +73,6 @@ var KEY_PREFIX = "waylink:", storage_key = function(py_name) {
   } catch {
   }
 }, session = open_store("sessionStorage"), local = open_store("localStorage");
-
-// sdk_src/locks.py
-var LOCK_TIMEOUT = 1e4, run_exclusively = async function(lock_name, work) {
-  try {
-    await navigator.locks.request(lock_name, { signal: AbortSignal.timeout(LOCK_TIMEOUT) }, work);
-  } catch {
-    await work();
-  }
-};
-
-// sdk_src/ids.py
-var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16, HEXADECIMAL = 16, new_uuid = function() {
-  var digits = to_hexadecimal(crypto.getRandomValues(new Uint8Array(UUID_BYTES)));
-  return digits.replace(/(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
-}, to_hexadecimal = function(bytes) {
-  var digits = "";
-  for (var byte of bytes)
-    digits += byte.toString(HEXADECIMAL).padStart(2, "0");
-  return digits;
-};
 
 // sdk_src/debug.py
 var sentences = {}, read_json = function(response) {
@@ -105,6 +87,52 @@ var sentences = {}, read_json = function(response) {
     (options.debug || is_warning) && console[is_warning ? "warn" : "log"]("Waylink", sentence_by_code[code] || code, detail || "");
   } catch {
   }
+};
+
+// sdk_src/attribution.py
+var CHECK = "attribution", CHECKED_ADDRESSES = "checked", MAX_CHECKED_CHARACTERS = 15e3, resolve_attempted, NativePromise = Promise, keep_resolver = function(resolve) {
+  resolve_attempted = resolve;
+}, attempted = new NativePromise(keep_resolver), renew_attempted = function() {
+  resolve_attempted(), attempted = new NativePromise(keep_resolver);
+}, is_due = function(check) {
+  var checked_addresses = session.read(storage_key(CHECKED_ADDRESSES)), line = `
+` + check.page + `
+`;
+  if (check.signals && !checked_addresses.includes(line))
+    return session.write(storage_key(CHECKED_ADDRESSES), (line + checked_addresses).slice(0, MAX_CHECKED_CHARACTERS)), !0;
+  say(check.signals ? "checked" : "signals");
+}, read_context = function() {
+  return parse_json(session.read(storage_key(CHECK))) || null;
+}, keep_result = function(result) {
+  for (var code of ["error", "notes"])
+    result[code] && say(code, result, !0);
+  result.attribution && session.write(storage_key(CHECK), JSON.stringify(result.attribution));
+};
+
+// sdk_src/locks.py
+var LOCK_TIMEOUT = 1e4, run_exclusively = async function(lock_name, work) {
+  var has_run = !1, run = function() {
+    if (!has_run)
+      return has_run = !0, work();
+  };
+  try {
+    await NativePromise.race([navigator.locks.request(lock_name, run), new NativePromise((function(resolve) {
+      return setTimeout(resolve, LOCK_TIMEOUT);
+    }))]);
+  } catch {
+  }
+  await run();
+};
+
+// sdk_src/ids.py
+var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16, HEXADECIMAL = 16, new_uuid = function() {
+  var digits = to_hexadecimal(crypto.getRandomValues(new Uint8Array(UUID_BYTES)));
+  return digits.replace(/(.{8})(....).(...).(...)/, "$1-$2-4$3-8$4-");
+}, to_hexadecimal = function(bytes) {
+  var digits = "";
+  for (var byte of bytes)
+    digits += byte.toString(HEXADECIMAL).padStart(2, "0");
+  return digits;
 };
 
 // sdk_src/cookies.py
@@ -153,33 +181,13 @@ var device, read_device_id = function() {
 };
 
 // sdk_src/clock.py
-var latest_time = 0, now = function() {
-  return latest_time = Math.max(Date.now(), latest_time + 1), new Date(latest_time).toISOString();
-};
-
-// sdk_src/attribution.py
-var CHECK = "attribution", CHECKED_ADDRESSES = "checked", MAX_CHECKED_CHARACTERS = 15e3, resolve_attempted, NativePromise = Promise, keep_resolver = function(resolve) {
-  resolve_attempted = resolve;
-}, attempted = new NativePromise(keep_resolver), renew_attempted = function() {
-  resolve_attempted(), attempted = new NativePromise(keep_resolver);
-}, is_due = function(check) {
-  var checked_addresses = session.read(storage_key(CHECKED_ADDRESSES)), line = `
-` + check.page + `
-`;
-  if (check.signals && !checked_addresses.includes(line))
-    return session.write(storage_key(CHECKED_ADDRESSES), (line + checked_addresses).slice(0, MAX_CHECKED_CHARACTERS)), !0;
-  say(check.signals ? "checked" : "signals");
-}, read_context = function() {
-  return parse_json(session.read(storage_key(CHECK))) || null;
-}, keep_result = function(result) {
-  for (var code of ["error", "notes"])
-    result[code] && say(code, result, !0);
-  result.attribution && session.write(storage_key(CHECK), JSON.stringify(result.attribution));
+var LAST_TIME = 864e13, latest_time = 0, now = function() {
+  return latest_time = Math.min(Math.max(Date.now(), latest_time + 1) || latest_time + 1, LAST_TIME), new Date(latest_time).toISOString();
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unsent_entries = [], is_leaving = !1, last_outcome, failures = 0, timer, add = function(entry) {
-  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(unsent_entries, entry), drop_excess(stored_entries(), entry), send_unsent();
+var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, timer, add = function(entry) {
+  lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
 }, send_unsent = function() {
@@ -206,7 +214,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
             var __left0__ = result.error ? "rejected" : "accepted";
             result.status = __left0__;
             var answered = __left0__;
-            entry.outcome = result, keep_result(result), drop_entry(entry);
+            entry.outcome = result, keep_result(result), unstore(entry);
           }
         }
       } catch {
@@ -215,7 +223,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
     }
   } finally {
     for (var entry of batch)
-      entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device || erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
@@ -231,9 +239,18 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
 }, schedule_recovery = function() {
   clearTimeout(timer);
   var entries = stored_entries();
-  entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
+  drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
-  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_all(unsent_entries), send_stored()) : run_exclusively(KEY_PREFIX, send_stored));
+  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_stored(), send_unsent_at_last()) : run_exclusively(KEY_PREFIX, send_stored));
+}, send_unsent_at_last = function() {
+  var entries = unsent_entries.splice(0);
+  entries.sort((function(entry2, other) {
+    return (other.call.kind == SALE) - (entry2.call.kind == SALE);
+  }));
+  for (var entry of entries)
+    lease(entry, LEASE_ENDED);
+  for (; entries.length; )
+    send_batch(take_batch(entries)).catch(say).then(schedule_recovery);
 }, send_stored = function() {
   var free_entries = stored_entries().filter((function(entry2) {
     return !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
@@ -245,37 +262,42 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", CALL_PREFIX =
   var entries = [];
   for (var key of local.names(storage_key(CALL_PREFIX)).sort()) {
     var entry = read_entry(key, local.read(key));
-    entry ? entries.push(entry) : (say("dropped", key), local.remove(key));
+    entry ? entries.push(entry) : (say("dropped", key, !0), local.remove(key));
   }
   return entries;
 }, read_entry = function(key, text) {
   try {
-    var entry = JSON.parse(text);
-    if (key == entry_key(entry) && Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < MAX_AGE)
-      return entry;
+    var entry = JSON.parse(text), since = entry.since || Date.parse(entry.call.occurred_at), has_ended = Math.abs(Date.now() - since) > MAX_AGE;
+    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && !(has_ended && entry.since))
+      return { call: entry.call, device: entry.device, until: entry.until, since: has_ended ? Date.now() : entry.since };
   } catch {
   }
 }, discard_unsent = function() {
-  unsent_entries.splice(0).forEach(drop_entry);
-}, drop_excess = function(entries, newest) {
-  var group = entries.filter((function(entry) {
-    return !entry.call.signals == !newest.call.signals;
-  }));
-  if (group.length > MAX_ENTRIES || JSON.stringify(group).length > MAX_STORED_CHARACTERS) {
+  for (var entry of unsent_entries.splice(0))
+    unstore(entry), finish_entry(entry);
+}, drop_excess = function(entries, of_site, drop) {
+  for (var group = entries.filter((function(entry) {
+    return !entry.call.signals == of_site;
+  })), characters = JSON.stringify(group).length; group.length > MAX_ENTRIES || characters > MAX_STORED_CHARACTERS; ) {
     var oldest = group.find((function(entry) {
-      return entry.call.kind != "conversion";
+      return entry.call.kind != SALE;
     })) || group[0];
-    entries.splice(entries.indexOf(oldest), 1), say("dropped", oldest), drop_entry(oldest), drop_excess(entries, newest);
+    characters -= JSON.stringify(oldest).length, group.splice(group.indexOf(oldest), 1), entries.splice(entries.indexOf(oldest), 1), drop(oldest);
   }
-};
-var drop_entry = function(entry) {
-  local.remove(entry_key(entry)), finish_entry(entry);
+}, is_of_site = function(entry) {
+  return !entry.call.signals;
+}, unstore = function(entry) {
+  local.remove(entry_key(entry));
+}, make_room = function(entry) {
+  unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
+}, drop_entry = function(entry) {
+  say("dropped", entry, !has_dropped), has_dropped = !0, unstore(entry), finish_entry(entry);
 }, finish_entry = function(entry) {
   entry.resolve?.(entry.outcome);
 }, entry_key = function(entry) {
   return storage_key(CALL_PREFIX + entry.call.occurred_at + entry.call.call_id);
 }, take_batch = function(entries) {
-  for (var count = 1; entries[count]?.device == entries[0].device && JSON.stringify(entries.slice(0, count + 1)).length < MAX_BATCH_CHARACTERS; )
+  for (var count = 1; count < entries.length && entries[count].device == entries[0].device && JSON.stringify(entries.slice(0, count + 1)).length < MAX_BATCH_CHARACTERS; )
     count++;
   return entries.splice(0, count);
 };
@@ -311,7 +333,9 @@ var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWi
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
       if (field_names.includes(field)) {
-        var json = JSON.stringify({ name: py_name }[field] || py_arguments[field]), value = json && JSON.parse(json);
+        var given = { name: py_name }[field] || py_arguments[field], value = JSON.parse(JSON.stringify(given) || null);
+        if (value == null && given != null)
+          var wrong_name = wrong_name || field;
         if (typeof value == "string")
           var value = value.match(TRIMMED_TEXT)[FIRST_GROUP2];
         if (value != null || fields.includes(field + "!")) {
@@ -373,7 +397,7 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
   }));
 }, queue_call = function(call, resolve) {
   var entry = { call, resolve };
-  waiting_entries.push(entry), allow_sending(may_send), drop_excess(waiting_entries, entry);
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, is_of_site(entry), drop_entry);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
@@ -415,15 +439,19 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
       return submit({ call: check, resolve });
     }));
   }
+}, begin_anew = function() {
+  var __left0__ = null;
+  landing = __left0__, current_start = __left0__, session.forget(), forget_device(), allow_sending(UNDECIDED), start_visit();
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
-  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && local.write(KEY_PREFIX, KEY_PREFIX), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
+  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {
-  event.newValue == KEY_PREFIX || event.persisted && device && read_device_id() != device ? apply_decision(DENIED_IN_OTHER_TAB) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
+  var has_lost_device = event.persisted && device && read_device_id() != device;
+  event.newValue == KEY_PREFIX || has_lost_device && local.read(KEY_PREFIX) == KEY_PREFIX ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew() : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
-  current_start && !document.prerendering && (arrive(), allow_sending(!0), recover(event, !0), await last_submission, recover(event, !0));
+  current_start && !document.prerendering && (arrive(), allow_sending(!0), recover(event, !0), await last_submission, send_unsent_at_last());
 }, resolve_once_shown = function(resolve) {
   document.prerendering ? document.addEventListener("prerenderingchange", resolve) : setTimeout(resolve);
 }, check_address = async function() {

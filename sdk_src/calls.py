@@ -4,11 +4,12 @@ from attribution import CHECK, NativePromise, is_due
 from call_rules import FIELDS, PATTERNS
 from checks import validate
 from clock import now
+from consent import has_consent
 from device_id import device
 from hashing import hash_contacts
 from ids import new_uuid
 from options import IS_BROWSER
-from outbox import add, drop_excess, finish_entry
+from outbox import add, drop_entry, drop_excess, finish_entry, is_of_site
 from signals import read_signals
 from stores import session, storage_key
 
@@ -53,7 +54,8 @@ def queue_call(call, resolve):
     entry = {'call': call, 'resolve': resolve}
     waiting_entries.push(entry)
     allow_sending(may_send)
-    drop_excess(waiting_entries, entry)
+    if not has_consent():  # else they are about to be sent
+        drop_excess(waiting_entries, is_of_site(entry), drop_entry)
 
 
 def allow_sending(permission):

@@ -20,9 +20,9 @@ def validate(arguments, fields, patterns, name):
     """A plain copy of what `arguments` has of these fields, its own and inherited.
 
     `name`, if there is one, takes the place of the name in `arguments`. Texts are trimmed; a blank one counts as not
-    given, and so does null. The JSON of each value, indented by a space a level, has to match its pattern. Raises a
-    TypeError that names the first field that does not, or that has to be given and is not; 'fields' where `arguments`
-    is no plain object. Other names are left out, with a warning.
+    given, and so does null; any other value without JSON is wrong. The JSON of each value, indented by a space a level,
+    has to match its pattern. Raises a TypeError that names the first field that does not, or that has to be given and
+    is not; 'fields' where `arguments` is no plain object. Other names are left out, with a warning.
     """
     arguments = {} if arguments == None else arguments
     wrong_name = {}.toString.call(arguments) != '[object Object]' and 'fields'
@@ -31,8 +31,10 @@ def validate(arguments, fields, patterns, name):
     for field in field_names.concat(Object.js_keys(arguments)):
         try:
             if field_names.includes(field):
-                json = JSON.stringify({'name': name}[field] or arguments[field])
-                value = json and JSON.parse(json)
+                given = {'name': name}[field] or arguments[field]
+                value = JSON.parse(JSON.stringify(given) or None)
+                if value == None and given != None:  # such as a function, or a number that is none
+                    wrong_name = wrong_name or field
                 if typeof(value) == 'string':
                     value = value.match(TRIMMED_TEXT)[FIRST_GROUP]  # raises an exception for one that is too long
                 if value != None or fields.includes(field + '!'):

@@ -1,7 +1,9 @@
 """Work that one tab of a site does at a time."""
 
+from attribution import NativePromise
+
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, navigator
+from browser import __pragma__, __new__, navigator, setTimeout
 
 __pragma__('noskip')
 
@@ -9,12 +11,26 @@ LOCK_TIMEOUT = 10000  # milliseconds
 
 
 async def run_exclusively(lock_name, work):
-    """Run `work` while no other tab holds the lock of this name; at once where there are no locks (plain http).
+    """Run `work`, once, while no other tab holds the lock of this name; at once where there are no locks (plain http).
 
-    The browser may have put the tab that holds the lock to sleep for hours. So `work` runs after LOCK_TIMEOUT at the
-    latest.
+    The browser may have put the tab that holds the lock to sleep for hours, and scripts of the page may answer in the
+    browser's place. So `work` runs after LOCK_TIMEOUT at the latest.
     """
+    has_run = False
+
+    def run():
+        nonlocal has_run
+        if not has_run:
+            has_run = True
+            return work()
+
     try:
-        await navigator.locks.request(lock_name, {'signal': AbortSignal.timeout(LOCK_TIMEOUT)}, work)
+        await NativePromise.race(
+            [
+                navigator.locks.request(lock_name, run),
+                __new__(NativePromise(lambda resolve: setTimeout(resolve, LOCK_TIMEOUT))),
+            ]
+        )
     except:
-        await work()
+        pass
+    await run()

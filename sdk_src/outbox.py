@@ -14,6 +14,7 @@ from clock import now
 from cookies import delete_cookies
 from debug import read_json, say
 from device_id import device
+from ids import UUID_PATTERN
 from locks import run_exclusively
 from options import batch_url, options
 from stores import KEY_PREFIX, local, session, storage_key
@@ -25,6 +26,7 @@ __pragma__('noskip')
 
 REQUEST_TIMEOUT = 10000  # milliseconds
 FINAL_STATUSES = '400 401 403 413 415'  # after which the service would refuse the same call again
+SALE = 'conversion'  # the kind of call that is dropped last, and goes first
 CALL_PREFIX = 'call_'
 PAUSE_KEY = 'pause'  # under which a text of two numbers of milliseconds is kept
 BEGIN = 0  # the first of them, since 1970
@@ -36,14 +38,16 @@ MAX_PAUSE = 60 * 60 * 1000  # milliseconds
 MIN_RETRY_DELAY = 500  # milliseconds, after the first failure
 MAX_JITTER = 1000  # milliseconds, likewise
 SECOND = 1000  # milliseconds
-MAX_AGE = 7 * 24 * 60 * 60 * 1000  # milliseconds, after which a call is dropped
+MAX_AGE = 7 * 24 * 60 * 60 * 1000  # milliseconds by one clock, after which a call is dropped
 MAX_ENTRIES = 100  # calls, and as many checks
 MAX_STORED_CHARACTERS = 240000  # of each, without their keys
 # Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
 # than 200 characters.
 MAX_BATCH_CHARACTERS = 10000
+unfinished = {}  # by call_id: what this page added and no attempt is over of yet
 unsent_entries = []  # what this page added and no request has carried yet
 is_leaving = False
+has_dropped = False
 last_outcome = None  # of the last attempt, as a code for the console
 failures = 0  # in succession
 timer = None
@@ -53,8 +57,8 @@ def add(entry):
     """Send a call, now or with those that wait; its `resolve` runs after the first attempt."""
     lease(entry, LEASE_TIME)
     unsent_entries.push(entry)
-    drop_excess(unsent_entries, entry)
-    drop_excess(stored_entries(), entry)
+    unfinished[entry.call.call_id] = True
+    drop_excess(stored_entries(), is_of_site(entry), make_room)
     send_unsent()
 
 
@@ -119,7 +123,7 @@ async def send_batch(batch):
                         result.status = answered = 'rejected' if result.error else 'accepted'
                         entry.outcome = result
                         keep_result(result)
-                        drop_entry(entry)
+                        unstore(entry)
             except:
                 pass
             last_outcome = answered or ('refused' if response else 'offline')
@@ -131,6 +135,7 @@ async def send_batch(batch):
                 local.write(storage_key(PAUSE_KEY), Date.now() + ' ' + retry_delay(retry_after))
     finally:
         for entry in batch:
+            del unfinished[entry.call.call_id]
             if entry.device == device and not entry.outcome:
                 lease(entry, LEASE_ENDED)
                 entry.outcome = {'status': 'waiting'}
@@ -201,6 +206,8 @@ def schedule_recovery():
     global timer
     clearTimeout(timer)
     entries = stored_entries()
+    drop_excess(entries, True, drop_entry)
+    drop_excess(entries, False, drop_entry)
     if entries.length:
         timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)
     resolve_attempted()  # type: ignore[misc]
@@ -220,10 +227,23 @@ def recover(event, page_leaves):
             failures = 0
             local.remove(storage_key(PAUSE_KEY))
         if page_leaves:
-            send_all(unsent_entries)
             send_stored()
+            send_unsent_at_last()
         else:
             run_exclusively(KEY_PREFIX, send_stored)
+
+
+def send_unsent_at_last():
+    """Send what no request has carried yet from a page that goes away: sales first, and free for the next page.
+
+    Such a page waits for no answer between two requests.
+    """
+    entries = unsent_entries.splice(0)
+    entries.js_sort(lambda entry, other: (other.call.kind == SALE) - (entry.call.kind == SALE))
+    for entry in entries:
+        lease(entry, LEASE_ENDED)
+    while entries.length:
+        send_batch(take_batch(entries)).catch(say).then(schedule_recovery)
 
 
 def send_stored():
@@ -245,38 +265,57 @@ def stored_entries():
         if entry:
             entries.push(entry)
         else:
-            say('dropped', key)
+            say('dropped', key, True)
             local.remove(key)
     return entries
 
 
 def read_entry(key, text):
-    """The entry that this text holds; undefined where it is not whole, or older than MAX_AGE."""
+    """The entry that this text holds; undefined where it is not whole, or has waited for too long.
+
+    A call that is older than MAX_AGE, or not yet made, may be one whose clock was corrected since. It is kept for
+    MAX_AGE from when it was found to be so.
+    """
     try:
         entry = JSON.parse(text)
-        if key == entry_key(entry) and Math.abs(Date.now() - Date.parse(entry.call.occurred_at)) < MAX_AGE:
-            return entry
+        since = entry.since or Date.parse(entry.call.occurred_at)
+        has_ended = Math.abs(Date.now() - since) > MAX_AGE
+        if (
+            key == entry_key(entry)
+            # Equal to the match, which is an array, is only a text that is an id from its beginning to its end.
+            and entry.device.match(UUID_PATTERN) == entry.device
+            and not (has_ended and entry.since)
+        ):
+            return {
+                'call': entry.call,
+                'device': entry.device,
+                'until': entry.until,
+                'since': Date.now() if has_ended else entry.since,
+            }
     except:
         pass
 
 
 def discard_unsent():
     """Drop the calls that no request has carried yet."""
-    unsent_entries.splice(0).forEach(drop_entry)
+    for entry in unsent_entries.splice(0):
+        unstore(entry)
+        finish_entry(entry)
 
 
-def drop_excess(entries, newest):
-    """Drop the oldest of too many entries, or of too many characters, but sales last.
+def drop_excess(entries, of_site, drop):
+    """Call `drop` with the oldest of too many entries, or of too many characters, but with sales last.
 
     Checks, which no site asks for, are counted apart from all other calls.
     """
-    group = entries.filter(lambda entry: is_of_site(entry) == is_of_site(newest))
-    if group.length > MAX_ENTRIES or JSON.stringify(group).length > MAX_STORED_CHARACTERS:
-        oldest = group.find(lambda entry: entry.call.kind != 'conversion') or group[0]
+    group = entries.filter(lambda entry: is_of_site(entry) == of_site)
+    characters = JSON.stringify(group).length
+    while group.length > MAX_ENTRIES or characters > MAX_STORED_CHARACTERS:
+        oldest = group.find(lambda entry: entry.call.kind != SALE) or group[0]
+        characters -= JSON.stringify(oldest).length
+        group.splice(group.indexOf(oldest), 1)
         entries.splice(entries.indexOf(oldest), 1)
-        say('dropped', oldest)
-        drop_entry(oldest)
-        drop_excess(entries, newest)
+        drop(oldest)
 
 
 def is_of_site(entry):
@@ -284,9 +323,25 @@ def is_of_site(entry):
     return not entry.call.signals
 
 
-def drop_entry(entry):
-    """Remove a call from the store, and finish it."""
+def unstore(entry):
+    """Remove a call from the store."""
     local.remove(entry_key(entry))
+
+
+def make_room(entry):
+    """Remove a call from the store; it is dropped, unless this page is still to send it from its memory."""
+    if unfinished[entry.call.call_id]:
+        unstore(entry)
+    else:
+        drop_entry(entry)
+
+
+def drop_entry(entry):
+    """Remove a call from the store unsent, and finish it. The first one is a warning."""
+    global has_dropped
+    say('dropped', entry, not has_dropped)
+    has_dropped = True
+    unstore(entry)
     finish_entry(entry)
 
 
@@ -303,8 +358,10 @@ def entry_key(entry):
 def take_batch(entries):
     """Remove from `entries` what fits into one request: calls of one device, bounded in number and size."""
     count = 1
-    while (entries[count] and entries[count].device) == entries[0].device and JSON.stringify(
-        entries.slice(0, count + 1)
-    ).length < MAX_BATCH_CHARACTERS:
+    while (
+        count < entries.length
+        and entries[count].device == entries[0].device
+        and JSON.stringify(entries.slice(0, count + 1)).length < MAX_BATCH_CHARACTERS
+    ):
         count += 1
     return entries.splice(0, count)

@@ -20,7 +20,8 @@ def open_store(native_name):
     """A store of texts over `localStorage` or `sessionStorage`, or in memory where the browser refuses that one.
 
     `read(key)` returns the text or '', `write(key, text)` keeps it, `remove(key)` removes it. `names(prefix)` returns
-    the keys that begin so. `forget()` removes all that Waylink has stored, for every API key.
+    the keys that begin so. `forget()` removes all that Waylink has stored, for every API key, but the visitor's last
+    decision, which stands under KEY_PREFIX alone.
     """
     memory = {}
 
@@ -50,7 +51,7 @@ def open_store(native_name):
         return keys.filter(lambda key: key.startsWith(prefix))
 
     def forget():
-        names(KEY_PREFIX).forEach(remove)
+        names(KEY_PREFIX).filter(lambda key: key != KEY_PREFIX).forEach(remove)
 
     return {'read': read, 'write': write, 'remove': remove, 'names': names, 'forget': forget}
 

@@ -11,7 +11,7 @@ from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
 from locks import run_exclusively
 from options import IS_BROWSER, options, script_source
-from outbox import discard_unsent, erase_device, recover, schedule_recovery
+from outbox import discard_unsent, erase_device, recover, schedule_recovery, send_unsent_at_last
 from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
@@ -109,6 +109,16 @@ def arrive():
         landing = __new__(NativePromise(lambda resolve: submit({'call': check, 'resolve': resolve})))
 
 
+def begin_anew():
+    """Begin a visit of another device. What waits of the former one still goes out as its own."""
+    global landing, current_start
+    landing = current_start = None
+    session.forget()
+    forget_device()
+    allow_sending(UNDECIDED)
+    start_visit()
+
+
 def forget_visitor():
     """Delete what this page and earlier ones stored, and end what was begun.
 
@@ -123,6 +133,7 @@ def forget_visitor():
     forget_device()
     if decision is False:
         if forgotten_device:
+            local.remove(KEY_PREFIX)  # else other tabs would not hear of the second of two withdrawals
             local.write(KEY_PREFIX, KEY_PREFIX)
         erase_device(forgotten_device)
     else:
@@ -147,12 +158,16 @@ def apply_decision(new_decision):
 def on_outside_event(event):
     """React to the network, to the page's return from the browser's back/forward cache, and to other tabs.
 
-    A tab tells the others of a decision by a key in storage that it removes at once. The key's value names the API key
-    that was agreed to, or is KEY_PREFIX for a withdrawal. A page whose own site denied consent is not overruled. A page
-    in the cache hears nothing: whether its device is still in the browser tells it.
+    A tab tells the others of a decision by a key in storage. The key's value names the API key that was agreed to, and
+    is removed at once; or it is KEY_PREFIX for a withdrawal, and stays until the visitor agrees. A page whose own site
+    denied consent is not overruled. A page in the cache hears nothing, and looks when it comes back. Where its device
+    is gone without a withdrawal, such as by `Clear-Site-Data`, a new visit begins.
     """
-    if event.newValue == KEY_PREFIX or (event.persisted and device and read_device_id() != device):
+    has_lost_device = event.persisted and device and read_device_id() != device
+    if event.newValue == KEY_PREFIX or (has_lost_device and local.read(KEY_PREFIX) == KEY_PREFIX):
         apply_decision(DENIED_IN_OTHER_TAB)
+    elif has_lost_device:
+        begin_anew()
     elif event.newValue == storage_key('') and decision is not False:
         apply_decision(GRANTED_IN_OTHER_TAB)
     if not event.key:  # then it is no event of storage
@@ -166,7 +181,7 @@ async def on_leave(event):
         allow_sending(True)
         recover(event, True)
         await last_submission  # type: ignore[misc]
-        recover(event, True)
+        send_unsent_at_last()
 
 
 def resolve_once_shown(resolve):

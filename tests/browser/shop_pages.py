@@ -17,6 +17,10 @@ PAUSE_LEFT = """(([began, length]) => Number(began) + Number(length) - Date.now(
   Object.entries(localStorage).find(([name]) => name.endsWith(':pause'))[1].split(' '))"""
 
 
+# The key that says that the visitor has withdrawn consent, and nothing else.
+WITHDRAWN = "waylink:"
+
+
 def visit(page: Page, server: RecordingServer, path: str = "/", options: str = "", host: str = "") -> None:
     """Open a page, and wait until the SDK has started with these further options."""
     page.goto(server.url(path, host))
@@ -24,13 +28,12 @@ def visit(page: Page, server: RecordingServer, path: str = "/", options: str = "
 
 
 def stored(page: Page) -> list[str]:
-    """Every name that the SDK has stored on this page's site, cookies included."""
-    return list(
-        page.evaluate(
-            "[...Object.keys(localStorage), ...Object.keys(sessionStorage),"
-            "...document.cookie.match(/cl_[a-z_]+/g) || []]"
-        )
+    """Every name that the SDK has stored of the visitor on this page's site, cookies included."""
+    names: list[str] = page.evaluate(
+        "[...Object.keys(localStorage), ...Object.keys(sessionStorage),"
+        "...document.cookie.match(/cl_[a-z_]+/g) || []]"
     )
+    return [name for name in names if name != WITHDRAWN]
 
 
 def device_cookie(page: Page) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from tests.browser.recording_server import Answer, acknowledge, refuse, reject
+from tests.browser.shop_pages import WITHDRAWN
 from tests.browser.visitor import INIT, Visitor, in_other_engines, in_webkit
 
 WITH_CONSENT_MODE = "Waylink.init({apiKey: 'c_web_test', consentMode: 'required'})"
@@ -30,7 +31,10 @@ window.started = new Promise((ready) => {
     }, 20);
   };
 }), 0""".replace("INIT", INIT)
-STORED = "[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)].join()"
+STORED = (
+    "[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"
+    f".filter((name) => name != '{WITHDRAWN}').join()"
+)
 
 
 def convert(order: str) -> str:

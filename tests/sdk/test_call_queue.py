@@ -15,18 +15,26 @@ STATES = {"open": True, "refuse": False, "wait": None}
 MOST = 100
 
 
-def queue() -> tuple[types.SimpleNamespace, list[str]]:
+def queue(*, has_consent: bool = False) -> tuple[types.SimpleNamespace, list[str]]:
     """The module of calls, and what happens to each call: it is sent, or finished unsent."""
     happened: list[str] = []
 
-    def drop_excess(entries: Any, _: Any) -> None:
+    def drop_excess(entries: Any, *_: Any) -> None:
         if len(entries) > MOST:
             finish_entry(entries.pop(0))
 
     def finish_entry(entry: Any) -> None:
         happened.append(f"drop {entry['call']}")
 
-    module = load("calls", drop_excess=drop_excess, finish_entry=finish_entry, IS_BROWSER=True)
+    module = load(
+        "calls",
+        drop_excess=drop_excess,
+        finish_entry=finish_entry,
+        has_consent=lambda: has_consent,
+        drop_entry=finish_entry,
+        is_of_site=lambda _: True,
+        IS_BROWSER=True,
+    )
     module.queue_call.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']}")
     return module, happened
 
@@ -67,3 +75,12 @@ def test_the_oldest_of_too_many_goes() -> None:
     assert happened == [f"drop {number}" for number in range(50)]
     module.allow_sending(True)
     assert happened[50:] == [f"run {number}" for number in range(50, 150)]
+
+
+def test_what_is_about_to_be_sent_has_no_bound() -> None:
+    """Of 150 calls that a visitor with consent makes before `init` has resolved, all run."""
+    module, happened = queue(has_consent=True)
+    for number in range(150):
+        module.queue_call(number, None)
+    module.allow_sending(True)
+    assert happened == [f"run {number}" for number in range(150)]

@@ -48,7 +48,14 @@ RECORD_PAUSES = """window.pauses = new Promise((three) => {
     own.call(this, name, value);
   };
 }); 0"""
+AT = (
+    "call.occurred_at = '{year}' + call.occurred_at.slice(4);"
+    " name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id"
+)
+# By a clock that was corrected since, and each time kept for another week.
 SENT = {
+    "of the next century": f"{AT.format(year=2126)}",
+    "of the last century": f"{AT.format(year=1999)}; entry.resolve = 'x'; entry.outcome = 5",
     "leased for weeks": "entry.until = Date.now() + 24.8 * 864e5 + 1e6",
     "leased until never": "delete entry.until",
     "leased until nonsense": "entry.until = 'soon'",
@@ -62,9 +69,12 @@ PAUSES = {
     "rubbish": "'{]'",
 }
 THROWN_AWAY = {
+    "without a device": "delete entry.device",
+    "of no device": "entry.device = null",
+    "of what is no device": "entry.device = ['01234567-89ab-4def-8123-456789abcdef']",
+    "a list": "entry = '[]'",
+    "found to be too old a week ago": "entry.since = Date.now() - 8 * 864e5",
     "under another key": "name = name.replace('0123', '4567')",
-    "of the next century": "call.occurred_at = '2126' + call.occurred_at.slice(4);"
-    " name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id",
     "without a call": "entry.call = 5",
     "no JSON": "entry = '{]'",
     "null": "entry = 'null'",
@@ -109,6 +119,48 @@ def test_the_newest_of_too_many_arrive(page: Page, said: list[str], server: Reco
     assert max(len(request["batch"]["calls"]) for request in server.requests) <= MOST_CALLS
 
 
+def test_all_calls_of_one_task_arrive(page: Page, said: list[str], server: RecordingServer) -> None:
+    """As many as are more than may be stored: before `init` has resolved, and behind a request."""
+    page.goto(server.url())
+    calls = "[...Array(130).keys()].map((i) => Waylink.trackEvent('e' + i))"
+    page.evaluate(f"{INIT}; Promise.all({calls})")
+    server.wait_for(131)
+    page.evaluate(f"Promise.all({calls})")
+    server.wait_for(261)
+    assert [call.get("name") for call in server.calls[1:]] == [f"e{number}" for number in range(130)] * 2
+    assert said == []
+
+
+def test_a_loss_is_said_without_debug(page: Page, said: list[str], server: RecordingServer) -> None:
+    """Once, however many calls are dropped."""
+    visit(page, server, options="consentMode: 'required'")
+    page.evaluate("for (let i = 0; i < 150; i++) Waylink.trackEvent('e' + i); 0")
+    wait_for(lambda: page.evaluate("0") or said, "not told")
+    assert len(said) == 1
+    assert "dropped" in said[0]
+
+
+def test_a_lock_that_is_none_stops_nothing(page: Page, server: RecordingServer) -> None:
+    """A page's stand-in for locks may end without calling back, or call back twice."""
+    for stand_in in ("async () => {}", "async (name, run) => (run(), run())"):
+        visit_anew(page, server)
+        locks = f"{{value: {{request: {stand_in}}}, configurable: true}}"
+        page.evaluate(f"Object.defineProperty(navigator, 'locks', {locks}); 0")
+        page.evaluate(f"{INIT}; Waylink.trackEvent('sentinel')")
+        server.wait_for(2)
+        assert [call.get("name") for call in server.calls] == [None, "sentinel"], stand_in
+
+
+def test_no_clock_stops_the_page(page: Page, server: RecordingServer) -> None:
+    """A page's stand-in for the clock may answer anything: calls go out all the same."""
+    for answer in ("NaN", "undefined", "'soon'", "Infinity", "-1", "0", "8.64e15"):
+        visit_anew(page, server)
+        page.evaluate(f"Date.now = () => {answer}; 0")
+        page.evaluate(f"{INIT}; Waylink.trackEvent('sentinel')")
+        server.wait_for(2)
+        assert [call.get("name") for call in server.calls] == [None, "sentinel"], answer
+
+
 def test_what_waits_for_consent_is_bounded(page: Page, server: RecordingServer) -> None:
     """Of 150 calls before consent the newest 100 are sent; the promises of the others resolve."""
     visit(page, server, options="consentMode: 'required'")
@@ -120,7 +172,7 @@ def test_what_waits_for_consent_is_bounded(page: Page, server: RecordingServer) 
 
 
 def test_a_lease_that_can_not_be_is_none(page: Page, server: RecordingServer) -> None:
-    """What a wrong clock or somebody else has leased is sent, and no timer storms."""
+    """What a wrong clock has dated or leased, or somebody else, is sent, and no timer storms."""
     for lease, change in SENT.items():
         visit_anew(page, server)
         page.evaluate(LEAVE, change)

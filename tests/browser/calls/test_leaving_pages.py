@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserType, Page
 
 from tests.browser.conftest import LaunchArguments
 from tests.browser.recording_server import Answer, Call, RecordingServer, acknowledge, once, refuse
-from tests.browser.shop_pages import CONVERSION, INIT, expect_sent, stored, visit
+from tests.browser.shop_pages import CONVERSION, INIT, device_cookie, expect_sent, stored, visit
 from tests.browser_setup import find_chromium
 from tests.polling import wait_for
 
@@ -174,6 +174,21 @@ def test_a_restored_page_has_not_missed_a_withdrawal(caching_page: Page, server:
     assert caching_page.evaluate(f"{CONVERSION}.then((outcome) => outcome === undefined)")
     assert stored(caching_page) == []
     assert server.kinds == ["attribution"]
+
+
+def test_a_device_that_is_gone_is_no_withdrawal(caching_page: Page, server: RecordingServer) -> None:
+    """A page that the browser had kept begins anew where its cookie was deleted, such as at a log-out."""
+    visit(caching_page, server)
+    caching_page.evaluate(f"Waylink.identify({{customer_id: 'ada'}}); {RESTORED}")
+    before = device_cookie(caching_page)["value"]
+    caching_page.goto(server.url("/log-out"))
+    caching_page.context.clear_cookies()
+    caching_page.evaluate("setTimeout(() => history.back()); 0")
+    caching_page.wait_for_function("window.restored === true")
+    assert caching_page.evaluate(f"{CONVERSION}.then((outcome) => outcome.status)") == "accepted"
+    sale = next(request["batch"] for request in server.requests if "conversion" in str(request["batch"]))
+    assert sale["device_id"] == device_cookie(caching_page)["value"] != before
+    assert not sale["calls"][-1].get("customer_id")
 
 
 @pytest.mark.parametrize("listener", ["0", "addEventListener('pagehide', () => 0)"])

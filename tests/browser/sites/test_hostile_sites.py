@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.browser.recording_server import acknowledge, reject, reject_each
+from tests.browser.shop_pages import WITHDRAWN
 from tests.browser.visitor import INIT, SENTINEL, Visitor, in_chromium
 
 FAULTS = (
@@ -82,7 +83,7 @@ def test_what_a_site_stores_is_left_alone(visitor: Visitor) -> None:
     visitor.js(SENTINEL)
     visitor.js("Waylink.denyConsent()")
     left = visitor.js("[Object.keys(localStorage).sort(), Object.keys(sessionStorage).sort()]")
-    assert left == [sorted(OTHERS), sorted(OTHERS)]
+    assert left == [sorted([*OTHERS, WITHDRAWN]), sorted(OTHERS)]
 
 
 @pytest.mark.parametrize("change", ["", "cookieDomain: 'HOST'"])
