@@ -136,7 +136,7 @@ var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16,
 };
 
 // sdk_src/cookies.py
-var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
+var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60, WITHDRAWAL_NAME = "cl_withdrawn", WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
   try {
     var match = ("; " + document.cookie + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
     return match?.[FIRST_GROUP];
@@ -156,11 +156,16 @@ var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", 
   } catch {
   }
 }, delete_cookies = function() {
+  has_cookie(DEVICE_ID_NAME) && (write_everywhere(DEVICE_ID_NAME, "", DELETED), write_everywhere(SERVICE_COOKIE_NAME, "", DELETED));
+}, has_cookie = function(py_name) {
   try {
-    if (document.cookie.includes(DEVICE_ID_NAME))
-      for (var domain of cookie_domains())
-        for (var py_name of [DEVICE_ID_NAME, SERVICE_COOKIE_NAME])
-          write_cookie(py_name, "", DELETED, domain);
+    return document.cookie.includes(py_name);
+  } catch {
+  }
+}, write_everywhere = function(py_name, value, lifetime) {
+  try {
+    for (var domain of cookie_domains())
+      write_cookie(py_name, value, lifetime, domain);
   } catch {
   }
 }, cookie_domains = function() {
@@ -175,7 +180,7 @@ var device, read_device_id = function() {
   return "" + (read_cookie(DEVICE_ID_NAME) || session.read(storage_key(DEVICE_ID_NAME)).match(UUID_PATTERN) || "");
 }, open_device = function() {
   var known_id = read_device_id();
-  return device = known_id || new_uuid(), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), !known_id;
+  return device = known_id || new_uuid(), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), has_cookie(WITHDRAWAL_NAME) && write_everywhere(WITHDRAWAL_NAME, "", DELETED), !known_id;
 }, forget_device = function() {
   device = null;
 };
@@ -444,12 +449,12 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   landing = __left0__, current_start = __left0__, session.forget(), forget_device(), allow_sending(UNDECIDED), start_visit();
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
-  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
+  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), write_everywhere(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {
   var has_lost_device = event.persisted && device && read_device_id() != device;
-  event.newValue == KEY_PREFIX || has_lost_device && local.read(KEY_PREFIX) == KEY_PREFIX ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew() : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
+  event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew() : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
   current_start && !document.prerendering && (arrive(), allow_sending(!0), recover(event, !0), await last_submission, send_unsent_at_last());
 }, resolve_once_shown = function(resolve) {

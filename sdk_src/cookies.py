@@ -11,6 +11,8 @@ __pragma__('noskip')
 DEVICE_ID_NAME = 'cl_device_id'
 SERVICE_COOKIE_NAME = 'cl_device_id_kept'  # holds the id as well where the service set both cookies by header
 COOKIE_LIFETIME = 400 * 24 * 60 * 60  # seconds; the longest that browsers allow
+WITHDRAWAL_NAME = 'cl_withdrawn'  # of the cookie that marks a withdrawal, for pages of other subdomains
+WITHDRAWAL_LIFETIME = 24 * 60 * 60  # seconds; browsers keep pages for "Back" for less
 PROBE_LIFETIME = 9  # seconds
 DELETED = 0  # the lifetime of a cookie that is to go at once
 MIN_LABELS = 2  # of a domain that a cookie is set on: browsers accept no single label
@@ -67,12 +69,25 @@ def keep_cookie(device, known_id):
 
 
 def delete_cookies():
-    """Remove the cookies, whatever they hold, from every domain that they can have been set on."""
+    """Remove the device's cookies, whatever they hold, from every domain that they can have been set on."""
+    if has_cookie(DEVICE_ID_NAME):
+        write_everywhere(DEVICE_ID_NAME, '', DELETED)
+        write_everywhere(SERVICE_COOKIE_NAME, '', DELETED)
+
+
+def has_cookie(name):
+    """Whether the page's cookies contain this name."""
     try:
-        if document.cookie.includes(DEVICE_ID_NAME):
-            for domain in cookie_domains():
-                for name in [DEVICE_ID_NAME, SERVICE_COOKIE_NAME]:
-                    write_cookie(name, '', DELETED, domain)
+        return document.cookie.includes(name)
+    except:
+        pass
+
+
+def write_everywhere(name, value, lifetime):
+    """Set a cookie on every domain that the browser accepts."""
+    try:
+        for domain in cookie_domains():
+            write_cookie(name, value, lifetime, domain)
     except:
         pass
 

@@ -5,7 +5,7 @@ from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call,
 from checks import OPTION_PATTERNS, OPTIONS, validate
 from clock import now
 from consent import DENIED_IN_OTHER_TAB, GRANTED_IN_OTHER_TAB, decision, has_consent, record_decision
-from cookies import DEVICE_ID_NAME, read_cookie
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_LIFETIME, WITHDRAWAL_NAME, has_cookie, read_cookie, write_everywhere
 from debug import load_sentences, say
 from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
@@ -135,6 +135,7 @@ def forget_visitor():
         if forgotten_device:
             local.remove(KEY_PREFIX)  # else other tabs would not hear of the second of two withdrawals
             local.write(KEY_PREFIX, KEY_PREFIX)
+            write_everywhere(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME)
         erase_device(forgotten_device)
     else:
         session.forget()
@@ -159,12 +160,15 @@ def on_outside_event(event):
     """React to the network, to the page's return from the browser's back/forward cache, and to other tabs.
 
     A tab tells the others of a decision by a key in storage. The key's value names the API key that was agreed to, and
-    is removed at once; or it is KEY_PREFIX for a withdrawal, and stays until the visitor agrees. A page whose own site
-    denied consent is not overruled. A page in the cache hears nothing, and looks when it comes back. Where its device
-    is gone without a withdrawal, such as by `Clear-Site-Data`, a new visit begins.
+    is removed at once; or it is KEY_PREFIX for a withdrawal, and stays until the visitor agrees, as does a cookie that
+    other subdomains read. A page whose own site denied consent is not overruled. A page in the cache hears nothing, and
+    looks when it comes back. Where its device is gone without a withdrawal, such as by `Clear-Site-Data`, a new visit
+    begins.
     """
     has_lost_device = event.persisted and device and read_device_id() != device
-    if event.newValue == KEY_PREFIX or (has_lost_device and local.read(KEY_PREFIX) == KEY_PREFIX):
+    if event.newValue == KEY_PREFIX or (
+        has_lost_device and (local.read(KEY_PREFIX) == KEY_PREFIX or has_cookie(WITHDRAWAL_NAME))
+    ):
         apply_decision(DENIED_IN_OTHER_TAB)
     elif has_lost_device:
         begin_anew()

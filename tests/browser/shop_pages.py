@@ -17,8 +17,8 @@ PAUSE_LEFT = """(([began, length]) => Number(began) + Number(length) - Date.now(
   Object.entries(localStorage).find(([name]) => name.endsWith(':pause'))[1].split(' '))"""
 
 
-# The key that says that the visitor has withdrawn consent, and nothing else.
-WITHDRAWN = "waylink:"
+# The names that say that the visitor has withdrawn consent, and nothing else.
+WITHDRAWN = ("waylink:", "cl_withdrawn")
 
 
 def visit(page: Page, server: RecordingServer, path: str = "/", options: str = "", host: str = "") -> None:
@@ -33,7 +33,7 @@ def stored(page: Page) -> list[str]:
         "[...Object.keys(localStorage), ...Object.keys(sessionStorage),"
         "...document.cookie.match(/cl_[a-z_]+/g) || []]"
     )
-    return [name for name in names if name != WITHDRAWN]
+    return [name for name in names if name not in WITHDRAWN]
 
 
 def device_cookie(page: Page) -> dict[str, Any]:

@@ -32,8 +32,8 @@ window.started = new Promise((ready) => {
   };
 }), 0""".replace("INIT", INIT)
 STORED = (
-    "[document.cookie, ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"
-    f".filter((name) => name != '{WITHDRAWN}').join()"
+    "[document.cookie.split('=')[0], ...Object.keys(localStorage), ...Object.keys(sessionStorage)]"
+    f".filter((name) => !{list(WITHDRAWN)}.includes(name)).join()"
 )
 
 

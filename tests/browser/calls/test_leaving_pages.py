@@ -163,11 +163,14 @@ def test_a_restored_page_sends_what_is_left(caching_page: Page, server: Recordin
     assert {attempt["call_id"] for attempt in tries} == {tries[0]["call_id"]}
 
 
-def test_a_restored_page_has_not_missed_a_withdrawal(caching_page: Page, server: RecordingServer) -> None:
+@pytest.mark.parametrize("subdomain", ["", "privacy."])
+def test_a_restored_page_has_not_missed_a_withdrawal(
+    caching_page: Page, server: RecordingServer, subdomain: str
+) -> None:
     """Must not arrive: a call of a page that the browser had kept while a later one of its tab withdrew."""
     visit(caching_page, server)
     caching_page.evaluate(RESTORED)
-    caching_page.goto(server.url("/privacy"))
+    caching_page.goto(server.url("/privacy", subdomain + server.host))
     caching_page.evaluate(f"{INIT}.then(() => Waylink.denyConsent())")
     caching_page.evaluate("setTimeout(() => history.back()); 0")
     caching_page.wait_for_function("window.restored === true")
