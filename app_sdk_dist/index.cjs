@@ -223,7 +223,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], (entry.device == device || local.read(entry_key(entry))) && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device || erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {

@@ -228,7 +228,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], entry.device == device && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], (entry.device == device || local.read(entry_key(entry))) && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device || erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
@@ -445,8 +445,7 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
     }));
   }
 }, begin_anew = function() {
-  var __left0__ = null;
-  landing = __left0__, current_start = __left0__, session.forget(), forget_device(), allow_sending(UNDECIDED), start_visit();
+  landing = null, read_device_id() || session.forget(), forget_device(), arrive();
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
   current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), write_everywhere(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");

@@ -136,7 +136,8 @@ async def send_batch(batch):
     finally:
         for entry in batch:
             del unfinished[entry.call.call_id]
-            if entry.device == device and not entry.outcome:
+            # What a withdrawal has removed is not stored again.
+            if (entry.device == device or local.read(entry_key(entry))) and not entry.outcome:
                 lease(entry, LEASE_ENDED)
                 entry.outcome = {'status': 'waiting'}
             finish_entry(entry)

@@ -111,12 +111,12 @@ def arrive():
 
 def begin_anew():
     """Begin a visit of another device. What waits of the former one still goes out as its own."""
-    global landing, current_start
-    landing = current_start = None
-    session.forget()
+    global landing
+    landing = None
+    if not read_device_id():
+        session.forget()  # it is about the former one
     forget_device()
-    allow_sending(UNDECIDED)
-    start_visit()
+    arrive()  # at once: what a page without a device had under way counts as withdrawn
 
 
 def forget_visitor():
