@@ -170,9 +170,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
             if not self._is_unreachable(error):
                 await self._commit_alone(group, error)
         else:
-            for waiting, result in zip(group, results, strict=False):
-                if not waiting.stored.done():  # the request may have been given up
-                    waiting.stored.set_result(result)
+            _answer(group, results)
 
     async def _commit_alone(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
         """Store each item of a failed group by itself: one bad item may have made all of them fail."""
@@ -181,6 +179,14 @@ class GroupCommit(Generic[ItemT, ResultT]):
             return
         for waiting in group:
             await self._commit([waiting])
+
+
+def _answer(group: Sequence[_Waiting[ItemT, ResultT]], results: Sequence[ResultT]) -> None:
+    if len(results) != len(group):  # nobody can tell whose are missing
+        _fail(group, ValueError(f"{len(results)} results for {len(group)} items"))
+    for waiting, result in zip(group, results, strict=False):
+        if not waiting.stored.done():  # the request may have been given up
+            waiting.stored.set_result(result)
 
 
 def _fail(group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
