@@ -7,7 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 # Providers assign a whole network of this size to a household or phone, which can use any address in it.
 _IPV6_PREFIX_BITS = 64
-# Nearly all such addresses begin so, and no other address is read twice for it.
+# What an IPv6 address that stands for an IPv4 address may begin with. Any other needs no closer look.
 _BEGINS_MAPPED = ("::ffff:", "::FFFF:", "0:")
 
 
