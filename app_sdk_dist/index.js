@@ -239,9 +239,9 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   return entries;
 }, read_entry = function(key, text) {
   try {
-    var entry = JSON.parse(text), since = entry.since || Date.parse(entry.call.occurred_at), has_ended = Math.abs(Date.now() - since) > MAX_AGE;
-    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && !(has_ended && entry.since))
-      return { call: entry.call, device: entry.device, until: entry.until, since: has_ended ? Date.now() : entry.since };
+    var entry = JSON.parse(text), is_of_now = Math.abs(Date.now() - (entry.since || Date.parse(entry.call.occurred_at))) < MAX_AGE;
+    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && entry.call.call_id.match(UUID_PATTERN) == entry.call.call_id && (is_of_now || !entry.since))
+      return { call: entry.call, device: entry.device, until: entry.until, since: is_of_now ? entry.since : Date.now() };
   } catch {
   }
 }, discard_unsent = function() {

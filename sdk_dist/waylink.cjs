@@ -156,16 +156,23 @@ var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", 
   } catch {
   }
 }, delete_cookies = function() {
-  has_cookie(DEVICE_ID_NAME) && (write_everywhere(DEVICE_ID_NAME, "", DELETED), write_everywhere(SERVICE_COOKIE_NAME, "", DELETED));
+  delete_cookie(DEVICE_ID_NAME), delete_cookie(SERVICE_COOKIE_NAME);
+}, delete_cookie = function(py_name) {
+  try {
+    if (document.cookie.includes(py_name))
+      for (var domain of cookie_domains())
+        write_cookie(py_name, "", DELETED, domain);
+  } catch {
+  }
 }, has_cookie = function(py_name) {
   try {
     return document.cookie.includes(py_name);
   } catch {
   }
-}, write_everywhere = function(py_name, value, lifetime) {
+}, mark_withdrawal = function() {
   try {
     for (var domain of cookie_domains())
-      write_cookie(py_name, value, lifetime, domain);
+      has_cookie(WITHDRAWAL_NAME) || write_cookie(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME, domain);
   } catch {
   }
 }, cookie_domains = function() {
@@ -180,7 +187,7 @@ var device, read_device_id = function() {
   return "" + (read_cookie(DEVICE_ID_NAME) || session.read(storage_key(DEVICE_ID_NAME)).match(UUID_PATTERN) || "");
 }, open_device = function() {
   var known_id = read_device_id();
-  return device = known_id || new_uuid(), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), has_cookie(WITHDRAWAL_NAME) && write_everywhere(WITHDRAWAL_NAME, "", DELETED), !known_id;
+  return device = known_id || new_uuid(), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), delete_cookie(WITHDRAWAL_NAME), !known_id;
 }, forget_device = function() {
   device = null;
 };
@@ -272,9 +279,9 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   return entries;
 }, read_entry = function(key, text) {
   try {
-    var entry = JSON.parse(text), since = entry.since || Date.parse(entry.call.occurred_at), has_ended = Math.abs(Date.now() - since) > MAX_AGE;
-    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && !(has_ended && entry.since))
-      return { call: entry.call, device: entry.device, until: entry.until, since: has_ended ? Date.now() : entry.since };
+    var entry = JSON.parse(text), is_of_now = Math.abs(Date.now() - (entry.since || Date.parse(entry.call.occurred_at))) < MAX_AGE;
+    if (key == entry_key(entry) && entry.device.match(UUID_PATTERN) == entry.device && entry.call.call_id.match(UUID_PATTERN) == entry.call.call_id && (is_of_now || !entry.since))
+      return { call: entry.call, device: entry.device, until: entry.until, since: is_of_now ? entry.since : Date.now() };
   } catch {
   }
 }, discard_unsent = function() {
@@ -448,7 +455,7 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   landing = null, read_device_id() || session.forget(), forget_device(), arrive();
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
-  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), write_everywhere(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
+  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), mark_withdrawal()), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {

@@ -70,9 +70,18 @@ def keep_cookie(device, known_id):
 
 def delete_cookies():
     """Remove the device's cookies, whatever they hold, from every domain that they can have been set on."""
-    if has_cookie(DEVICE_ID_NAME):
-        write_everywhere(DEVICE_ID_NAME, '', DELETED)
-        write_everywhere(SERVICE_COOKIE_NAME, '', DELETED)
+    delete_cookie(DEVICE_ID_NAME)
+    delete_cookie(SERVICE_COOKIE_NAME)
+
+
+def delete_cookie(name):
+    """Remove a cookie from every domain that it can have been set on."""
+    try:
+        if document.cookie.includes(name):
+            for domain in cookie_domains():
+                write_cookie(name, '', DELETED, domain)
+    except:
+        pass
 
 
 def has_cookie(name):
@@ -83,11 +92,11 @@ def has_cookie(name):
         pass
 
 
-def write_everywhere(name, value, lifetime):
-    """Set a cookie on every domain that the browser accepts."""
+def mark_withdrawal():
+    """Set the cookie that marks a withdrawal, on the widest domain that the browser accepts."""
     try:
         for domain in cookie_domains():
-            write_cookie(name, value, lifetime, domain)
+            has_cookie(WITHDRAWAL_NAME) or write_cookie(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME, domain)
     except:
         pass
 

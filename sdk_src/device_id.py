@@ -1,6 +1,6 @@
 """The device ID: one random id for each browser, in a cookie (decisions, "device cookie")."""
 
-from cookies import DELETED, DEVICE_ID_NAME, WITHDRAWAL_NAME, has_cookie, keep_cookie, read_cookie, write_everywhere
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookie, keep_cookie, read_cookie
 from debug import say
 from ids import UUID_PATTERN, new_uuid
 from stores import session, storage_key
@@ -22,8 +22,7 @@ def open_device():
     if not keep_cookie(device, known_id):
         session.write(storage_key(DEVICE_ID_NAME), device)
         say('cookie')
-    if has_cookie(WITHDRAWAL_NAME):
-        write_everywhere(WITHDRAWAL_NAME, '', DELETED)
+    delete_cookie(WITHDRAWAL_NAME)
     return not known_id
 
 

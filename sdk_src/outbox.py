@@ -279,19 +279,19 @@ def read_entry(key, text):
     """
     try:
         entry = JSON.parse(text)
-        since = entry.since or Date.parse(entry.call.occurred_at)
-        has_ended = Math.abs(Date.now() - since) > MAX_AGE
+        is_of_now = Math.abs(Date.now() - (entry.since or Date.parse(entry.call.occurred_at))) < MAX_AGE
         if (
             key == entry_key(entry)
             # Equal to the match, which is an array, is only a text that is an id from its beginning to its end.
             and entry.device.match(UUID_PATTERN) == entry.device
-            and not (has_ended and entry.since)
+            and entry.call.call_id.match(UUID_PATTERN) == entry.call.call_id
+            and (is_of_now or not entry.since)
         ):
             return {
                 'call': entry.call,
                 'device': entry.device,
                 'until': entry.until,
-                'since': Date.now() if has_ended else entry.since,
+                'since': entry.since if is_of_now else Date.now(),
             }
     except:
         pass

@@ -5,7 +5,7 @@ from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call,
 from checks import OPTION_PATTERNS, OPTIONS, validate
 from clock import now
 from consent import DENIED_IN_OTHER_TAB, GRANTED_IN_OTHER_TAB, decision, has_consent, record_decision
-from cookies import DEVICE_ID_NAME, WITHDRAWAL_LIFETIME, WITHDRAWAL_NAME, has_cookie, read_cookie, write_everywhere
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, has_cookie, mark_withdrawal, read_cookie
 from debug import load_sentences, say
 from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
@@ -135,7 +135,7 @@ def forget_visitor():
         if forgotten_device:
             local.remove(KEY_PREFIX)  # else other tabs would not hear of the second of two withdrawals
             local.write(KEY_PREFIX, KEY_PREFIX)
-            write_everywhere(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME)
+            mark_withdrawal()
         erase_device(forgotten_device)
     else:
         session.forget()

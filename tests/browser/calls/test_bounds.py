@@ -74,6 +74,8 @@ THROWN_AWAY = {
     "of what is no device": "entry.device = ['01234567-89ab-4def-8123-456789abcdef']",
     "a list": "entry = '[]'",
     "found to be too old a week ago": "entry.since = Date.now() - 8 * 864e5",
+    "found to be too old at no time": "entry.since = 'soon'",
+    "of no call's id": "call.call_id = 'x'; name = name.slice(0, -36) + 'x'",
     "under another key": "name = name.replace('0123', '4567')",
     "without a call": "entry.call = 5",
     "no JSON": "entry = '{]'",

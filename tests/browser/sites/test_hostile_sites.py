@@ -97,7 +97,7 @@ def test_a_withdrawal_takes_the_cookie_from_every_domain(visitor: Visitor, chang
     visitor.open("/later", subdomain="app.")
     visitor.js(f"Waylink.init({{apiKey: 'k', consentMode: 'required', {later}}})")
     visitor.js("Waylink.denyConsent()")
-    assert {text.strip() for text in visitor.js("document.cookie").split(";")} == {"cl_withdrawn=1"}
+    assert visitor.js("document.cookie") == "cl_withdrawn=1"
 
 
 @in_chromium
