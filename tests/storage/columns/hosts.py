@@ -1,4 +1,4 @@
-"""Hosts of tests' own, in this process, and questions about all that a file has."""
+"""Hosts of tests' own, in this process, questions about all that a file has, and what is in files' bytes."""
 
 from __future__ import annotations
 
@@ -48,3 +48,9 @@ async def count(projections: Projections, database: Database, org_id: OrgId) -> 
         with contextlib.suppress(FactsNotReady):
             [clicks] = await projections.ask(org_id, [CountClicks()])
             return int(clicks)
+
+
+def files_with(folder: Path, erased: bytes) -> list[str]:
+    """All files below the folder in whose bytes this is."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [str(path.relative_to(folder)) for path in files if erased in path.read_bytes()]

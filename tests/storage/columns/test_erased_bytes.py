@@ -30,7 +30,7 @@ from tests.domain.sales.shelf import START, arrived, batch
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
-from tests.storage.columns.hosts import count, host
+from tests.storage.columns.hosts import count, files_with, host
 
 HASH = 0x5EC2E7A9
 NOW = START + timedelta(days=100)
@@ -46,12 +46,6 @@ class LayAside(Question[None]):
         """Lays aside texts that are alike in nothing but this one."""
         texts = f"SELECT md5(n::VARCHAR) || '{self.text}' AS text FROM range(1_200_000) AS numbers(n)"
         facts.connection.execute(f"CREATE TEMP TABLE laid_aside AS {texts}")
-
-
-def files_with(folder: Path, erased: bytes) -> list[str]:
-    """All files below the folder in whose bytes this is."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [str(path.relative_to(folder)) for path in files if erased in path.read_bytes()]
 
 
 async def test_a_customer_on_a_shared_tablet(

@@ -6,39 +6,29 @@ import asyncio
 import os
 import signal
 import time
-import uuid
-from collections.abc import AsyncIterator, Generator
+from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from backend.concurrency.processes import who_locks
 from backend.domain.errors import InvalidField
-from backend.domain.ids import CustomerId, LinkId, OrgId
-from backend.domain.visitors.persons import Subject
+from backend.domain.ids import OrgId
 from backend.settings import Settings
-from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.analytics import client as client_module
-from backend.storage.analytics import process_start, upkeep
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics import process_start
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
-from backend.storage.analytics.messages import KEPT_UP, LOCK, PROTOCOL
+from backend.storage.analytics.messages import LOCK, PROTOCOL
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.process_start import start_process
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
 from backend.storage.driver.deadlines import deadline
-from backend.storage.driver.mongo import ClientSession, Database, in_transaction
-from backend.storage.lifecycle.privacy.privacy import erase_subject
-from backend.system.clock import utc_now
-from tests.facts.clicks import click, ship
+from backend.storage.driver.mongo import Database
 from tests.polling import until, wait_for_async
-
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+from tests.storage.columns.asked_process import count, pid_of, visit
 
 
 @dataclass(frozen=True)
@@ -96,49 +86,6 @@ class Small(FileQuestion):
         path = folder / "small"
         path.write_text("word")
         return FileAnswer(str(path), 1, ["a note"])
-
-
-@pytest.fixture(scope="module")
-def own_settings(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """Settings of a host of these tests' own. What a test does to its process, the next one outlives.
-
-    A question that never ends takes one processor, and not all of them.
-    """
-    folder = tmp_path_factory.mktemp("host")
-    return replace(settings, data_dir=folder, analytics_seconds=2, analytics_threads=1)
-
-
-@pytest.fixture(scope="module")
-async def analytics(database: Database, own_settings: Settings) -> AsyncIterator[Analytics]:
-    """Asks on that host."""
-    analytics = Analytics(database, own_settings)
-    yield analytics
-    await analytics.close()
-    lock = own_settings.data_dir / "analytics" / LOCK
-    await until(lambda: not lock.exists() or who_locks(lock) is None, "the process goes on")
-
-
-@pytest.fixture
-def org_id() -> OrgId:
-    """An organization of the test's own."""
-    return OrgId(str(uuid.uuid4()))
-
-
-def pid_of(settings: Settings) -> int:
-    """The process that answers on this host."""
-    pid = who_locks(settings.data_dir / "analytics" / LOCK)
-    assert pid
-    return pid
-
-
-async def count(analytics: Analytics, org_id: OrgId) -> int:
-    """The clicks of the link that tests click."""
-    return (await analytics.ask(org_id, ClickWindow(LinkId("clicked"), NOW))).total
-
-
-async def visit(database: Database, org_id: OrgId, clicks: int = 1) -> None:
-    """Store clicks of the link."""
-    await ship(database, [click(org_id, LinkId("clicked"), NOW) for _ in range(clicks)])
 
 
 async def test_what_is_committed_is_in_the_next_answer(
@@ -344,130 +291,6 @@ async def test_an_error_in_the_midst_of_a_file(
         async with analytics.file(org_id, EndlessFile(is_torn=True)):
             pass
     assert list((own_settings.data_dir / "analytics" / "files").iterdir()) == []
-
-
-async def test_nothing_is_left_of_a_deleted_organization(
-    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
-) -> None:
-    """The file of an organization goes with it, also where nobody asks for it again."""
-    await visit(database, org_id)
-    assert await count(analytics, org_id) == 1
-    path = own_settings.data_dir / "analytics" / f"{org_id}.duckdb"
-    assert path.exists()
-
-    async def delete(session: ClientSession) -> None:
-        await begin_deletion(database, session, org_id, NOW)
-
-    await in_transaction(database, delete)
-    await analytics.keep_up()
-    assert not path.exists()
-
-
-async def test_no_byte_is_left_of_who_was_erased(
-    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
-) -> None:
-    """Once the host keeps its files up, the bytes of an erased person are in none of them."""
-    name = f"ada-{uuid.uuid4().hex}"
-    folder = own_settings.data_dir / "analytics"
-    for whose in (name, "somebody else"):
-        await told_of(analytics, database, org_id, whose)
-    await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
-    assert await count(analytics, org_id) == 0
-    assert files_with(folder, name) == [f"{org_id}.duckdb.wal"]
-    await analytics.keep_up()
-    assert await count(analytics, org_id) == 0
-    os.kill(pid_of(own_settings), signal.SIGKILL)
-    await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
-    assert files_with(folder, name) == []
-
-
-def files_with(folder: Path, text: str) -> list[str]:
-    """The names of all files below the folder in whose bytes the text is."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return [path.name for path in files if text.encode() in path.read_bytes()]
-
-
-async def told_of(analytics: Analytics, database: Database, org_id: OrgId, name: str) -> None:
-    """Have a customer of this name in the columns."""
-    lead = {"org_id": org_id, "at": NOW, "device_id": None, "customer_id": name}
-    untouched = {"_id": f"{org_id}/{uuid.uuid4()}", "first_touch": None, "touch": None}
-    await database["leads"].insert_one(lead | untouched)
-    assert await count(analytics, org_id) == 0
-
-
-async def test_nothing_is_left_by_who_was_killed(
-    analytics: Analytics, database: Database, org_id: OrgId, own_settings: Settings
-) -> None:
-    """What a process had laid aside, and files that it was writing anew, are gone with the next process,
-    which the upkeep starts."""
-    folder, name = own_settings.data_dir / "analytics", f"ada-{uuid.uuid4().hex}"
-    await visit(database, org_id)
-    assert await count(analytics, org_id) == 1
-    os.kill(pid_of(own_settings), signal.SIGKILL)
-    await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
-    (folder / "spills").mkdir(exist_ok=True)
-    left = ("spills/duckdb_temp_storage-0.tmp", f"{org_id}.duckdb.new", f"{uuid.uuid4()}.duckdb.new.wal")
-    for file in left:
-        (folder / file).write_text(name)
-    await analytics.keep_up()
-    assert files_with(folder, name) == []
-    assert await count(analytics, org_id) == 1
-
-
-async def test_nothing_is_left_where_no_organization_has_a_file(
-    database: Database, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What a process that was killed had laid aside goes too, and logs of files that are gone."""
-    monkeypatch.setattr(upkeep, "_LOOK_EVERY", timedelta(seconds=0.1))
-    folder, gone = tmp_path / "analytics", uuid.uuid4()
-    analytics = Analytics(database, replace(settings, data_dir=tmp_path))
-    for name in ("spills/duckdb_temp_storage-0.tmp", "files/answer/rows.parquet", f"{gone}.duckdb.wal"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("ada")
-        (folder / KEPT_UP).unlink(missing_ok=True)
-        task = upkeep.analytics_upkeep(database, analytics, utc_now)
-        await task.start()
-        await until((folder / KEPT_UP).exists, "it is not kept up")
-        await task.stop()
-        assert files_with(folder, "ada") == []
-        await analytics.close()
-        await until(lambda: who_locks(folder / LOCK) is None, "the process goes on")
-
-
-async def test_the_hour_goes_on_through_restarts(
-    analytics: Analytics,
-    database: Database,
-    org_id: OrgId,
-    own_settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A service that starts looks when the files of its host were kept up last, and not how long it runs; it
-    asks again each minute until nothing is left."""
-    folder, name = own_settings.data_dir / "analytics", f"ada-{uuid.uuid4().hex}"
-    await told_of(analytics, database, org_id, name)
-    await analytics.keep_up()
-    await erase_subject(database, org_id, Subject(customer_id=CustomerId(name)))
-    monkeypatch.setattr(upkeep, "_LOOK_EVERY", timedelta(seconds=0.1))
-    looked: list[list[OrgId]] = []
-    org_ids = analytics.org_ids
-
-    async def counted() -> list[OrgId]:
-        looked.append(await org_ids())
-        return looked[-1]
-
-    monkeypatch.setattr(analytics, "org_ids", counted)
-    for minutes, is_due in ((40, False), (50, True)):
-        task = upkeep.analytics_upkeep(database, analytics, partial(later, timedelta(minutes=minutes)))
-        looks = len(looked)
-        await task.start()
-        await until(lambda: len(looked) > looks + 1, "it does not look")  # noqa: B023 - in this round
-        await task.stop()
-        assert (files_with(folder, name) == []) is is_due
-
-
-def later(by: timedelta) -> datetime:
-    """The time after now."""
-    return utc_now() + by
 
 
 async def test_a_file_that_nobody_has_used_for_long_is_made_again(
