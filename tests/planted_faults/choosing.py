@@ -104,17 +104,18 @@ def _last_own_line(statement: ast.stmt) -> int:
 def _written(other: ast.stmt, statement: ast.stmt, before: str) -> str | None:
     """The changed statement as lines at its place; of one with a body, its head."""
     indent = " " * statement.col_offset
-    if not before.startswith(indent) or before[len(indent) :].startswith("elif"):
+    if isinstance(other, (ast.Try, ast.Match)) or not before.startswith(indent):
         return None
-    if body := getattr(other, "body", None):
-        body.clear()
-        body.append(ast.Pass())
-        for rest in ("orelse", "finalbody", "handlers"):
-            if getattr(other, rest, None):
-                setattr(other, rest, [])
-        if isinstance(other, (ast.Try, ast.Match)):
-            return None
-    text = ast.unparse(ast.fix_missing_locations(other))
-    if body:
-        text = text.rsplit("\n", 1)[0]
-    return textwrap.indent(text, indent) + "\n"
+    if before.startswith(f"{indent}elif"):
+        return None
+    head = ast.unparse(ast.fix_missing_locations(_without_body(other)))
+    return textwrap.indent(head.removesuffix("\n    pass"), indent) + "\n"
+
+
+def _without_body(statement: ast.stmt) -> ast.stmt:
+    """The statement; of one with a body, only its head and a `pass`."""
+    if getattr(statement, "body", None):
+        statement.body = [ast.Pass()]  # type: ignore[attr-defined]
+    if getattr(statement, "orelse", None):
+        statement.orelse = []  # type: ignore[attr-defined]
+    return statement

@@ -10,13 +10,12 @@ from pathlib import Path
 _MOST_FILES = 12
 # What is compared with a build, or only looks at the code, finds any change.
 _NOT_OF_BEHAVIOUR = ("architecture", "packaging", "planted_faults")
-_SUFFIX = re.compile(r"s$")
 
 
 def covering(root: Path, file: Path) -> list[str]:
     """Files of tests, the nearest first, relative to the root."""
     module = ".".join(file.with_suffix("").parts)
-    words = {_SUFFIX.sub("", word) for part in file.with_suffix("").parts[1:] for word in part.split("_")}
+    words = _words(file)
     ranked = []
     for test, text, test_words in _tests(root):
         is_importer = bool(re.search(rf"\b{re.escape(module)}\b", text))
@@ -33,6 +32,11 @@ def _tests(root: Path) -> list[tuple[Path, str, frozenset[str]]]:
         test = path.relative_to(root)
         if test.parts[1] in _NOT_OF_BEHAVIOUR or test.name == "test_build.py":
             continue
-        words = (word for part in test.with_suffix("").parts[1:] for word in part.split("_"))
-        found.append((test, path.read_text(), frozenset(_SUFFIX.sub("", word) for word in words)))
+        found.append((test, path.read_text(), _words(test)))
     return found
+
+
+def _words(file: Path) -> frozenset[str]:
+    """The words in the names of a file and its folders, in the singular."""
+    parts = file.with_suffix("").parts[1:]
+    return frozenset(word.removesuffix("s") for part in parts for word in part.split("_"))
