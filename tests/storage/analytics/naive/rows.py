@@ -237,7 +237,9 @@ def _rows_of_record(record: Record, document: Document) -> Iterator[tuple[str, R
     for refund in refunds_of(document):
         assert digits is not None
         known_at = _ms(refund.received_at or refund.at)
-        amount = in_units(refund.amount, digits)
+        # A server may have told another currency of the sale since.
+        is_of_sale = refund.currency == document["currency"]
+        amount = in_units(refund.amount, digits if is_of_sale else digits_of(refund.amount, refund.currency))
         yield "refunds", (*key, _ms(refund.at), known_at, refund.currency, amount)
     amounts = list(_amounts(record))
     if len({amount[1:] for amount in amounts}) > 1:
