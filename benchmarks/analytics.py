@@ -23,7 +23,7 @@ from backend.app import create_app
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.ids import LinkId
 from backend.storage.accounts import api_keys
-from backend.storage.analytics.click_windows import ClicksOfLinks
+from backend.storage.analytics.clicks.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now

@@ -37,7 +37,7 @@ import httpx
 
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage.analytics.click_windows import ClicksOfLinks, ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClicksOfLinks, ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.database import open_database

@@ -23,7 +23,7 @@ from pathlib import Path
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
 from backend.settings import Settings
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
 from backend.storage.embedded.mongodb import EmbeddedMongoDB

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import LinkId, OrgId
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.question import FactsNotReady

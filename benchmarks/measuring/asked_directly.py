@@ -17,7 +17,7 @@ from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.files import FileQuestion
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery

@@ -16,7 +16,7 @@ from backend.domain.clicks.block import Block
 from backend.domain.clicks.stretch import read_stretch
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import LogHead
 from backend.storage.columns.projections import Projections

@@ -21,7 +21,7 @@ from backend.domain.links.links import Link
 from backend.domain.links.tags import PALETTE
 from backend.domain.visitors.calls import Kind
 from backend.storage.accounts.users.users import find_user_by_email
-from backend.storage.analytics.click_windows import ClicksOfLinks
+from backend.storage.analytics.clicks.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.costs.costs import CostFilter, list_costs

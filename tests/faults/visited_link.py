@@ -21,7 +21,7 @@ from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import Link
 from backend.domain.web.client import Client, ClientKind, Platform
 from backend.settings import Settings
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database

@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_link

@@ -22,7 +22,7 @@ from backend.domain.fields.rules import Instant
 from backend.domain.ids import LinkId, OrgId
 from backend.environment import load_settings
 from backend.storage.accounts import organizations
-from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.clicks.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing
 from backend.storage.clicks.single_clicks import MoreUnreadable, find_unreadable, written_clicks
 from backend.storage.driver.mongo import Database

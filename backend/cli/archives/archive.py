@@ -24,7 +24,7 @@ from backend.domain.ids import OrgId
 from backend.environment import load_settings
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.users.users import list_users
-from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.clicks.click_file import ClicksFile
 from backend.storage.audit.facts import record
 from backend.storage.clicks.missing import count_missing
 from backend.storage.driver.mongo import Database

@@ -18,8 +18,8 @@ from backend.domain.clicks.rows import RowFormat
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.analytics.clicks.latest_clicks import FirstDay
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.latest_clicks import FirstDay
 from backend.storage.analytics.query_file import QueryFile
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import Question

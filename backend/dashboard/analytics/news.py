@@ -18,7 +18,7 @@ from backend.domain.webhooks.endpoint import EndpointState
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.origin_refusals import by_origin, list_origin_refusals
 from backend.storage.alerts.alerts import count_not_seen
-from backend.storage.analytics.click_windows import ClicksOfLinks
+from backend.storage.analytics.clicks.click_windows import ClicksOfLinks
 from backend.storage.links.destinations.broken import list_broken
 from backend.storage.links.links import find_links
 from backend.storage.mail.mails import count_failed

@@ -16,7 +16,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.clicks.block import moment
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId
-from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
+from backend.storage.analytics.clicks.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.web.current import resources
 
 # The script asks for clicks of this time again: most are stored within a second, and some later. A click that

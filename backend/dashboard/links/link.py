@@ -36,8 +36,8 @@ from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Behavior, Link
 from backend.domain.links.tags import tags_on
 from backend.storage.accounts.organizations import find_click_days, get_organization
-from backend.storage.analytics.click_breakdown import Breakdown, ClickBreakdown
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_breakdown import Breakdown, ClickBreakdown
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.apps.install_counts import count_install_window
 from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.links.tags import find_tags_of

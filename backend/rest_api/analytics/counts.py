@@ -17,7 +17,7 @@ from backend.rest_api.links.representations import click_counts_json, install_co
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.apps.install_counts import count_install_window
 from backend.web.current import resources
 

@@ -19,7 +19,7 @@ from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.analytics.click_file import ClicksFile
+from backend.storage.analytics.clicks.click_file import ClicksFile
 from backend.storage.clicks.missing import count_missing
 from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.clicks.single_clicks import (

@@ -17,8 +17,8 @@ from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document, size_of
 from backend.storage.driver.mongo import Cursor as MongoCursor
-from backend.storage.feed.contacts import own_id
-from backend.storage.feed.fact_documents import find_documents
+from backend.storage.feed.loaders.contacts import own_id
+from backend.storage.feed.loaders.fact_documents import find_documents
 from backend.storage.feed.marks import FeedMark
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy

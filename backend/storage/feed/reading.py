@@ -19,8 +19,8 @@ from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.loading import loaders
-from backend.storage.feed.runs import Run
+from backend.storage.feed.loaders.loading import loaders
+from backend.storage.feed.loaders.runs import Run
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy
 

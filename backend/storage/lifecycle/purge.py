@@ -10,7 +10,7 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import ArchiveLink, LinkGone, LinkRequest
-from backend.storage.analytics.click_windows import HasClicks
+from backend.storage.analytics.clicks.click_windows import HasClicks
 from backend.storage.analytics.client import Analytics
 from backend.storage.annotations.notes import delete_annotations_of_link
 from backend.storage.apps import installs

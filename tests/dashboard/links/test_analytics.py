@@ -13,7 +13,7 @@ from backend.domain.clicks.clicks import NotCounted
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.accounts.organizations import set_click_days
-from backend.storage.analytics.click_breakdown import ClickBreakdown, ClickShare
+from backend.storage.analytics.clicks.click_breakdown import ClickBreakdown, ClickShare
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_link_at

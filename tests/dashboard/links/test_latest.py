@@ -13,8 +13,8 @@ from playwright.sync_api import Page, expect
 
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
+from backend.storage.analytics.clicks.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory

@@ -21,7 +21,7 @@ from backend.domain.links.input import parse_new_link
 from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import CreateLink, LinkRequest
 from backend.environment import load_settings
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import StorageError
 from backend.storage.links.destinations.policies import DestinationPolicies

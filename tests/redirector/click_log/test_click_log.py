@@ -22,7 +22,7 @@ from backend.redirector.click_log import shipper as shipping
 from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
 from backend.redirector.click_log.shipper import Shipper, rest_after
 from backend.redirector.click_log.shipping import STRETCH_BYTES
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import AlreadyShipped, LogHead

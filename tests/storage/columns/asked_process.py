@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from backend.concurrency.processes import who_locks
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.messages import LOCK
 from backend.storage.driver.mongo import Database

@@ -15,9 +15,9 @@ from backend.domain.analytics.query import Field, Measure, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.accounts.organizations import set_click_days
-from backend.storage.analytics.click_windows import ClickWindow
+from backend.storage.analytics.clicks.click_windows import ClickWindow
+from backend.storage.analytics.clicks.latest_clicks import LatestClicks
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.latest_clicks import LatestClicks
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.columns.loading import load

@@ -15,7 +15,7 @@ from backend.domain.sales.belongings import EMAIL, part_of
 from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.persons import Person, Subject
 from backend.storage.driver.mongo import Cursor, Database, Document
-from backend.storage.feed.records import COLLECTIONS as RECORDS
+from backend.storage.feed.loaders.records import COLLECTIONS as RECORDS
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.personal_records import Naming
 from backend.storage.sales import leads

@@ -14,7 +14,7 @@ from backend.domain.sales.belongings import DevicePart, part_of, rest_of_device
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
-from backend.storage.feed.records import COLLECTIONS
+from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.privacy.belongings import Piece, elsewhere
 from backend.storage.lifecycle.privacy.personal_changes import (
     delete_all,

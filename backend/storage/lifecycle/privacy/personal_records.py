@@ -15,7 +15,7 @@ from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.persons import Person
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
-from backend.storage.feed.records import COLLECTIONS
+from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.privacy.personal_changes import note_reread
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import devices, records

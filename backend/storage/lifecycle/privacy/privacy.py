@@ -12,7 +12,7 @@ from backend.domain.visitors.persons import Person, Subject
 from backend.storage.apps.installs import find_installs_of
 from backend.storage.audit.facts import record
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.feed.records import COLLECTIONS
+from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.belongings import (
     MOST_IN_PIECE,

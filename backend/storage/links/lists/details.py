@@ -7,7 +7,7 @@ from datetime import datetime
 
 from backend.domain.links.json_form import LinkDetails
 from backend.domain.links.links import Link
-from backend.storage.analytics.click_windows import ClickWindows
+from backend.storage.analytics.clicks.click_windows import ClickWindows
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import find_tags_of

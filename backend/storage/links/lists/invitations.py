@@ -9,7 +9,7 @@ from backend.domain.ids import OrgId
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.listing import NEWEST_FIRST, LinkFilter
 from backend.storage.analytics.brought_customers import Brought, BroughtCustomers
-from backend.storage.analytics.click_windows import ClickOpens
+from backend.storage.analytics.clicks.click_windows import ClickOpens
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.links.lists.listing import ListPlace, list_sorted

@@ -11,7 +11,7 @@ from backend.concurrency.side_thread import beside_the_loop
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
-from backend.storage.analytics.click_windows import ClicksOfLinks
+from backend.storage.analytics.clicks.click_windows import ClicksOfLinks
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.links import links

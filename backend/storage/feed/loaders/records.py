@@ -13,8 +13,8 @@ from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import OWN_FIELDS
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.fact_documents import find_documents
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.fact_documents import find_documents
+from backend.storage.feed.loaders.runs import EventContent, Run
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import events, records
 

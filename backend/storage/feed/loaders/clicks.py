@@ -16,7 +16,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.runs import EventContent, Run
 from backend.storage.links.links import find_short_urls
 
 

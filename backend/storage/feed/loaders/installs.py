@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from backend.domain.ids import InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.fact_documents import find_documents
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.fact_documents import find_documents
+from backend.storage.feed.loaders.runs import EventContent, Run
 
 
 async def load_installs(

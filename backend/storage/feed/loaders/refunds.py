@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.fact_documents import find_documents
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.fact_documents import find_documents
+from backend.storage.feed.loaders.runs import EventContent, Run
 from backend.storage.sales import conversions
 from backend.storage.sales.refunds import refunds_of
 from backend.storage.visitors import records

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from backend.domain.audit.entries import entry_data, entry_of
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.runs import EventContent, Run
 
 
 async def load_audit(

@@ -17,7 +17,7 @@ from backend.domain.links.links import Link
 from backend.domain.links.tags import tags_on
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.runs import EventContent, Run
 from backend.storage.links import links
 from backend.storage.links.tags import find_tags_of
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
-from backend.storage.feed.fact_documents import find_documents
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.fact_documents import find_documents
+from backend.storage.feed.loaders.runs import EventContent, Run
 from backend.storage.visitors import contacts
 
 

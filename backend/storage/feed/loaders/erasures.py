@@ -10,7 +10,7 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.domain.links.json_form import exact_time_json
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.runs import EventContent, Run
 
 _LISTS = ("customers", "devices", "emails_sha256", "installs")
 

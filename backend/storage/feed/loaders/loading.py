@@ -10,16 +10,16 @@ from backend.domain.feed.events import EventType
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import ClientSession, Database
-from backend.storage.feed.alerts import load_alerts
-from backend.storage.feed.audit import load_audit
-from backend.storage.feed.clicks import load_clicks
-from backend.storage.feed.contacts import load_contacts
-from backend.storage.feed.erasures import load_erasures
-from backend.storage.feed.installs import load_installs
-from backend.storage.feed.links import load_links
-from backend.storage.feed.records import COLLECTIONS, load_records
-from backend.storage.feed.refunds import load_refunds
-from backend.storage.feed.runs import EventContent, Run
+from backend.storage.feed.loaders.alerts import load_alerts
+from backend.storage.feed.loaders.audit import load_audit
+from backend.storage.feed.loaders.clicks import load_clicks
+from backend.storage.feed.loaders.contacts import load_contacts
+from backend.storage.feed.loaders.erasures import load_erasures
+from backend.storage.feed.loaders.installs import load_installs
+from backend.storage.feed.loaders.links import load_links
+from backend.storage.feed.loaders.records import COLLECTIONS, load_records
+from backend.storage.feed.loaders.refunds import load_refunds
+from backend.storage.feed.loaders.runs import EventContent, Run
 
 # A loader returns for each run the contents of its events; None for an event whose data was deleted.
 Loader: TypeAlias = Callable[

@@ -1,0 +1,1 @@
+"""Questions about clicks: counts, breakdowns, the latest ones, and files of single ones."""
