@@ -7,9 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-
-class TooManyWait(Exception):
-    """So many already wait for a turn that this one is refused."""
+from backend.concurrency.fair_thread import TooManyWait
 
 
 class Turns:

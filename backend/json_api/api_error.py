@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from backend.concurrency.fair_thread import TooManyWait
 from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
@@ -14,7 +15,7 @@ from backend.storage.analytics.question import FactsNotReady, NoAnswer, TooMuch
 from backend.storage.driver.mongo import StorageError, is_unreachable
 
 _log = logging.getLogger("waylink.api")
-# Seconds after which a caller may try again when the storage can't be reached.
+# Seconds after which a caller may try again when the storage can't be reached, or too much waits.
 RETRY_AFTER = 5
 
 
@@ -67,6 +68,10 @@ def storage_unreachable() -> ApiError:
     return ApiError(error_table.STORAGE_UNREACHABLE).with_headers({"Retry-After": str(RETRY_AFTER)})
 
 
+def _too_much_waits() -> ApiError:
+    return ApiError(error_table.TOO_MUCH_WAITS).with_headers({"Retry-After": str(RETRY_AFTER)})
+
+
 def api_error_for(error: Exception) -> ApiError | None:
     """The API's error for whatever a request raised; None if `error` is a fault of the service."""
     if isinstance(error, ApiError):
@@ -80,7 +85,7 @@ def api_error_for(error: Exception) -> ApiError | None:
         return storage_unreachable()
     if isinstance(error, FactsNotReady | NoAnswer):
         return _without_figures(error)
-    return None
+    return _too_much_waits() if isinstance(error, TooManyWait) else None
 
 
 def _without_figures(error: FactsNotReady | NoAnswer) -> ApiError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quart import Quart, Response, jsonify
 from werkzeug.exceptions import HTTPException, InternalServerError
 
+from backend.concurrency.fair_thread import TooManyWait
 from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError
 from backend.json_api import error_table
@@ -24,7 +25,7 @@ _BY_STATUS = {
 
 def answer_errors(app: Quart) -> None:
     """Make the app answer every error in shape A or B (contract, "Errors"), without internal details."""
-    for kind in (ApiError, FieldError, StorageError, NotStored):
+    for kind in (ApiError, FieldError, StorageError, NotStored, TooManyWait):
         app.register_error_handler(kind, _answer_error)
     app.register_error_handler(HTTPException, answer_http_error)
     app.register_error_handler(InternalServerError, _fault)

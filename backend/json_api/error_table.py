@@ -377,6 +377,13 @@ TOO_MANY_READERS = ErrorRow(
     "Too many requests of your organization wait for events; end some of them, or ask without wait",
     "TOO_MANY_READERS",
 )
+TOO_MUCH_WAITS = ErrorRow(
+    429,
+    429,
+    "Too Many Requests",
+    "Too much of your organization's work waits already; try again after the seconds in Retry-After",
+    "TOO_MUCH_WAITS",
+)
 SERVER_FAULT = ErrorRow(
     500, 500, "Internal Server Error", "The request failed through a fault of the service", "SERVER_FAULT"
 )

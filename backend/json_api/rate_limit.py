@@ -5,6 +5,7 @@ from __future__ import annotations
 from backend.domain.ids import KeyId, OrgId
 from backend.json_api import error_table
 from backend.json_api.call_limits import limit_error
+from backend.json_api.keyed_request import keyed_request
 from backend.rate_limits.limit import LimitState
 from backend.rate_limits.service_limits import REST_OF_KEY
 from backend.web.current import resources
@@ -32,13 +33,16 @@ async def rate_limit_headers(key_id: KeyId, org_id: OrgId) -> dict[str, str]:
     return headers
 
 
-async def count_more(key_id: KeyId, amount: int) -> dict[str, str]:
-    """Count `amount` more requests of this key, for a request that was admitted already.
+async def weigh(requests: int) -> None:
+    """Count the current request, which was admitted as one, as so many requests of its key.
 
-    Returns the RateLimit headers for its answer. Raises nothing: an amount beyond the limit only leaves no
-    requests for the rest of the minute.
+    Raises nothing: what is beyond the limit only leaves no requests for the rest of the minute.
     """
-    return _headers(await resources().rate_limits.rest_requests.count(key_id, amount))
+    request = keyed_request()
+    assert request.api_key is not None  # it was admitted
+    if more := requests - 1:
+        state = await resources().rate_limits.rest_requests.count(request.api_key.id, more)
+        request.rate_limit_headers = _headers(state)
 
 
 def _headers(state: LimitState) -> dict[str, str]:

@@ -135,9 +135,10 @@ OF_NEWER_OPERATIONS = {
     "TAG_TAKEN",
     "TEMPLATE_TAKEN",
 }
-# The rows of limits are provoked in test_call_limits, test_made_links and test_events.
+# The rows of limits are provoked in test_call_limits, test_made_links, test_events and test_qr_codes.
 BY_A_LIMIT = {
     "ADDRESS_LIMIT_EXCEEDED", "INSTALL_LIMIT_EXCEEDED", "RATE_LIMIT_EXCEEDED", "TOO_MANY_READERS",
+    "TOO_MUCH_WAITS",
 }  # fmt: skip
 BY_A_FAULT = {"BODY_TOO_SLOW", "SERVER_FAULT", "STORAGE_UNREACHABLE", "FIGURES_UNAVAILABLE"}
 

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from backend.concurrency.turns import TooManyWait, Turns
+from backend.concurrency.fair_thread import TooManyWait
+from backend.concurrency.turns import Turns
 
 
 async def settle() -> None:

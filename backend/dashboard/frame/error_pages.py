@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from quart import Quart, Response, request
-from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.exceptions import HTTPException, InternalServerError, TooManyRequests
 
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.frame.blueprint import dashboard, secure
 from backend.dashboard.frame.failures import WORDS, error_words, note_failure
 from backend.dashboard.frame.page import plain_page
@@ -61,6 +62,11 @@ async def _unknown_item(_: ItemUnknown) -> Response:
 async def _impossible(error: InvalidField) -> Response:
     # Errors that only the query finds, such as too many rows. Forms show errors of their fields themselves.
     return await _page(422, *error_words(error))
+
+
+@dashboard.errorhandler(TooManyWait)
+async def _too_much(_: TooManyWait) -> Response:
+    return await _http(TooManyRequests(retry_after=5))
 
 
 @dashboard.errorhandler(StorageError)

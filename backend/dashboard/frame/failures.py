@@ -18,6 +18,7 @@ WORDS: dict[int, tuple[str, str]] = {
     408: ("That took too long", "The form did not arrive in time. Try again."),
     413: ("That is too much", "The form is larger than any of ours can be."),
     415: ("That is no form", "This address takes the dashboard's own forms only."),
+    429: ("That is too much at once", "Your organization's work waits already. Try again in a moment."),
     500: ("Something went wrong", "The fault is the service's, and it is in its log. Try again."),
     503: ("The service can't reach its storage", "Nothing is lost. Try again in a moment."),
     504: ("That took too long", "Ask for less, such as a shorter period, or try again."),

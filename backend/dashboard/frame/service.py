@@ -14,6 +14,8 @@ _PASSWORD_CHANGES = Limit("password-change", 10)
 _PASSWORD_RESETS = Limit("password-reset", 10, 600)
 # Requests of sign-ins by a provider from one network: an office begins its day, but no flood passes through.
 _SINGLE_SIGN_ONS = Limit("single-sign-on", 1_000, 600)
+# Labels of sheets that an organization draws, some milliseconds of a processor each.
+_LABELS = Limit("qr-labels", 5_000, 600)
 # A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
 _MOST_PASSWORDS_WAITING = 20
 
@@ -27,5 +29,6 @@ class DashboardService:
         self.password_changes = ExactLimit(database, _PASSWORD_CHANGES)
         self.password_resets = ExactLimit(database, _PASSWORD_RESETS)
         self.single_sign_ons = ExactLimit(database, _SINGLE_SIGN_ONS)
+        self.labels = ExactLimit(database, _LABELS)
         self.hashing = Turns(_MOST_PASSWORDS_WAITING)
         self.is_https = resources.settings.base_url.startswith("https://")

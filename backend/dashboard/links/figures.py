@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.dashboard.analytics.figures import currencies_of, number
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
@@ -103,7 +103,8 @@ class CountedLinks:
         values = {
             link_id: number(figures[measure], currency) or 0 for link_id, figures in self.by_link.items()
         }
-        return await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
+        sorting = partial(sorted_by_values, ids, values, is_descending=is_descending)
+        return await LONG_WORK.run(org_id(), sorting)
 
 
 async def first_links(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from quart import Response, request
 
-from backend.concurrency.turns import TooManyWait
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.shared.service import SharedReportsService
 from backend.domain.links.password_passes import is_pass, make_pass
 from backend.domain.reports.json_form import REPORT_PATH

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import SHORT_WORK
 from backend.concurrency.timed_cache import TimedCache
 from backend.domain.taps.apple_file import apple_file_content
 from backend.domain.taps.google_file import google_file_content
@@ -53,7 +53,7 @@ async def _association_file(database: Database, domain: str, path: str) -> Answe
         content = apple_file_content(apps.ios, await _rules(database, domain, Platform.IOS))
     else:
         return None
-    body = await beside_the_loop(lambda: json.dumps(content, separators=(",", ":")).encode())
+    body = await SHORT_WORK.run(domain, lambda: json.dumps(content, separators=(",", ":")).encode())
     return file(b"application/json", body, _TEN_MINUTES, tagged=True)
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from backend.concurrency.turns import TooManyWait, Turns
+from backend.concurrency.fair_thread import TooManyWait
+from backend.concurrency.turns import Turns
 from backend.domain.links.links import Link
 from backend.domain.links.password_passes import is_pass, make_pass
 from backend.redirector.answers import pages

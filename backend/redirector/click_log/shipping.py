@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.stretch import Stretch, read_stretch
 from backend.redirector.click_log.files import ClickLog
 from backend.redirector.click_log.writer import LogWriter
@@ -95,4 +95,4 @@ class LogShipping:
 async def _read(stretch: bytes) -> Stretch:
     if len(stretch) <= _SIDE_BYTES:
         return read_stretch(stretch)
-    return await beside_the_loop(lambda: read_stretch(stretch))
+    return await LONG_WORK.run("click log", lambda: read_stretch(stretch))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from quart import Response
@@ -38,12 +39,10 @@ from backend.domain.links.operations import (
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api import error_table
 from backend.json_api.json_body import read_json_object
-from backend.json_api.keyed_request import keyed_request
-from backend.json_api.rate_limit import count_more
+from backend.json_api.rate_limit import weigh
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.links.hashed_passwords import with_hash
 from backend.rest_api.links.service import LinkService, link_request
-from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.idempotency_key import (
     IDEMPOTENCY_KEY,
     IdempotencyKey,
@@ -93,7 +92,7 @@ async def bulk_links() -> Response:
     key = read_idempotency_key("POST /links/bulk", body)
     if key and (earlier := await earlier_request(key)):
         return _answer_again(earlier)
-    await _count(len(operations))
+    await weigh(ceil(len(operations) / OPERATIONS_A_REQUEST))
     parsed = await _hashed(
         [await _parse_in_turn(number, operation) for number, operation in enumerate(operations)]
     )
@@ -130,12 +129,6 @@ def _read_operations(body: Mapping[str, Any]) -> list[Any]:
         errors.append(InvalidField("operations", f"must be a list of 1 to {MOST_OPERATIONS:,} operations"))
     raise_all(errors)
     return list(operations or [])
-
-
-async def _count(operations: int) -> None:
-    """Count the operations against the key's rate limit, but for the one request that was counted already."""
-    if more := -(-operations // OPERATIONS_A_REQUEST) - 1:
-        keyed_request().rate_limit_headers = await count_more(caller().id, more)
 
 
 async def _parse_in_turn(number: int, operation: object) -> LinkOperation | LinkResult:

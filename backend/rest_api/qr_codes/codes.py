@@ -19,6 +19,8 @@ from backend.domain.links.qr_style import (
     SheetLayout,
     style_of,
 )
+from backend.json_api import error_table
+from backend.json_api.rate_limit import weigh
 from backend.rest_api.links.reference import LINK_ID, is_within_reach, own_link
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
@@ -79,6 +81,7 @@ _SHEET = BodyFields(
     path_parameter=LINK_ID,
     query=_QUERY,
     files=_FILES,
+    errors=(error_table.TOO_MUCH_WAITS,),
 )
 async def get_qr_code(link_id: LinkId, query: dict[str, Any]) -> Response:
     """The code as a file. Colours that cameras can't tell apart are refused."""
@@ -88,7 +91,8 @@ async def get_qr_code(link_id: LinkId, query: dict[str, Any]) -> Response:
         logo = await _logo_of(query, caller().org_id)
         short_url = resources().short_url_form.write(link.domain, link.path)
         form = query.get("format", QrFormat.SVG)
-        return Response(await qr_file(short_url, form, style, logo), mimetype=MEDIA_TYPES[form])
+        file = await qr_file(caller().org_id, short_url, form, style, logo)
+        return Response(file, mimetype=MEDIA_TYPES[form])
     except InvalidField as error:
         raise query_error(error.field, error.rule) from None
 
@@ -101,12 +105,14 @@ async def get_qr_code(link_id: LinkId, query: dict[str, Any]) -> Response:
     holds_reach=True,
     body=_SHEET,
     files={_PDF: "Pages of labels, in the order of the links: code, name and short URL of each."},
+    errors=(error_table.TOO_MUCH_WAITS,),
 )
 async def print_qr_codes(fields: dict[str, Any]) -> Response:
     """A PDF file for sheets of labels as they are sold."""
     style = style_of(fields)
     logo = await _logo_of(fields, caller().org_id)
     ids: list[LinkId] = fields["links"]
+    await weigh(len(ids))
     links = await find_links(resources().database, ids, caller().org_id)
     for place, link_id in enumerate(ids):
         if link_id not in links or not is_within_reach(links[link_id]):
@@ -117,7 +123,7 @@ async def print_qr_codes(fields: dict[str, Any]) -> Response:
         for link in (links[link_id] for link_id in ids)
     ]
     layout = fields.get("layout") or SheetLayout.A4_24
-    return Response(await qr_sheet(labels, layout, style, logo), mimetype=_PDF)
+    return Response(await qr_sheet(caller().org_id, labels, layout, style, logo), mimetype=_PDF)
 
 
 async def _logo_of(fields: Mapping[str, Any], org_id: OrgId) -> bytes | None:

@@ -62,10 +62,11 @@ async def get_qr_logo() -> Response:
     needs=(Permission.SETTINGS_WRITE,),
     body=BodyFields({"image": _ImageText()}, required=("image",), most_bytes=_MOST_BYTES),
     status=204,
+    errors=(error_table.TOO_MUCH_WAITS,),
 )
 async def put_qr_logo(fields: dict[str, Any]) -> tuple[str, int]:
     """Keep the image, at most 400 pixels a side, in the place of the one before."""
-    image = await kept_logo("image", fields["image"])
+    image = await kept_logo(caller().org_id, "image", fields["image"])
     await set_logo(resources().database, caller().org_id, image, resources().clock())
     return "", 204
 

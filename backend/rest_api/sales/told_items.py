@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from math import ceil
 from typing import Any, TypeVar
 
 from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
@@ -12,8 +13,7 @@ from backend.domain.visitors.rejections import Rejection
 from backend.domain.visitors.server_calls import Teller, UnknownField
 from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.json_body import EXACT, read_json_object
-from backend.json_api.keyed_request import keyed_request
-from backend.json_api.rate_limit import count_more
+from backend.json_api.rate_limit import weigh
 from backend.rest_api.routes.blueprint import caller
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
@@ -47,8 +47,7 @@ async def _read_items(body: dict[str, Any]) -> list[Any]:
     if not isinstance(items, list) or not 1 <= len(items) <= MOST_ITEMS:
         errors.append(InvalidField("items", f"must be a list of 1 to {MOST_ITEMS:,} items"))
     raise_all(errors)
-    if more := -(-len(items) // ITEMS_A_REQUEST) - 1:
-        keyed_request().rate_limit_headers = await count_more(caller().id, more)
+    await weigh(ceil(len(items) / ITEMS_A_REQUEST))
     return list(items)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import DAY_MS, UnreadableBlock, moment, unpack
 from backend.domain.clicks.summary import DaySum
 from backend.domain.clicks.visitor_numbers import VisitorNumbers
@@ -128,7 +128,7 @@ async def _next_batch(database: Database, org_id: OrgId, end: datetime, bounds: 
         day_sum, readable = DaySum(day), []
         for block in blocks:
             try:
-                await beside_the_loop(partial(_add, day_sum, block))
+                await LONG_WORK.run(org_id, partial(_add, day_sum, block))
             except UnreadableBlock as error:
                 _logger.error("The block %s of clicks can't be read any more: %s", block["_id"], error)
                 await mark_unreadable(database, [block["_id"]])
@@ -178,7 +178,7 @@ async def _replace(database: Database, org_id: OrgId, batch: _Batch) -> int:
     """
     now = await server_time(database)
     key = await summing_key(database, f"{moment(batch.day * DAY_MS):%Y-%m-%d}", now)
-    summaries = await beside_the_loop(lambda: batch.sum.summaries(VisitorNumbers(key)))
+    summaries = await LONG_WORK.run(org_id, lambda: batch.sum.summaries(VisitorNumbers(key)))
     named_summaries = [(uuid.uuid4().hex, summary) for summary in summaries]
     own_ids = [own_id for own_id, _ in named_summaries]
     fact = summary_fact(batch.day, own_ids, [part.id for block in batch.blocks for part in parts_of(block)])

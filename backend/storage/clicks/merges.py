@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import UnreadableBlock, merged, unpack
 from backend.domain.ids import OrgId
 from backend.storage.accounts.restores import unfinished_restores
@@ -133,8 +133,8 @@ async def _merge(database: Database, org_id: OrgId, blocks: Sequence[Document], 
     Changes nothing, and returns 0, if another process has changed some of them meanwhile.
     """
     try:
-        merged_block = await beside_the_loop(
-            lambda: merged(org_id, [unpack(block["packed"]) for block in blocks])
+        merged_block = await LONG_WORK.run(
+            org_id, lambda: merged(org_id, [unpack(block["packed"]) for block in blocks])
         )
     except UnreadableBlock:
         await _leave_out_unreadable(database, blocks)

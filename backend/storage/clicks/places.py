@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import UnreadableBlock, unpack
 from backend.domain.clicks.clicks import Click
 from backend.domain.clicks.ids import ClickPlace, is_at
@@ -24,7 +24,7 @@ async def find_click(database: Database, org_id: OrgId, link_id: LinkId, place: 
     bounds = {"last_at": {"$gte": place.at, "$lt": place.at + _DAY}, "first_at": {"$lte": place.at}}
     async for block in database[click_blocks.NAME].find({"org_id": org_id} | bounds, {"packed": 1}):
         packed = bytes(block["packed"])
-        if click := await beside_the_loop(partial(_find, key, packed, org_id, link_id, place)):
+        if click := await LONG_WORK.run(org_id, partial(_find, key, packed, org_id, link_id, place)):
             return click
     return None
 

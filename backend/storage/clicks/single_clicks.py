@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import MOST_CLICKS, Columns, UnreadableBlock, unpack
 from backend.domain.clicks.rows import RowFormat, Selection, head, rows
 from backend.domain.ids import LinkId, OrgId
@@ -96,9 +96,9 @@ async def written_clicks(
     yield head(form).encode()
     async with aclosing(_read(database, org_id, selection, unreadable or UnreadableBlocks())) as batches:
         async for batch in batches:
-            blocks = await beside_the_loop(partial(_unpacked, batch, selection, damaged))
+            blocks = await LONG_WORK.run(org_id, partial(_unpacked, batch, selection, damaged))
             short = await short_urls.of({link_id for block in blocks for link_id in block.links})
-            piece = await beside_the_loop(partial(_written, blocks, selection, short, form))
+            piece = await LONG_WORK.run(org_id, partial(_written, blocks, selection, short, form))
             if piece:
                 yield piece
     if damaged:

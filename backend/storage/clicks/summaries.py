@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bson import Binary
 from pymongo import IndexModel
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.summary import Summary, UnreadableSummary, json_of
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
@@ -106,7 +106,7 @@ async def insert_summaries(
 async def _read(database: Database, document: Document) -> StoredSummary | None:
     """The summary in a document. None if it can't be read; then it is marked, and not deleted."""
     try:
-        columns = await beside_the_loop(partial(json_of, document["packed"]))
+        columns = await LONG_WORK.run(document["org_id"], partial(json_of, document["packed"]))
     except UnreadableSummary as error:
         _logger.error("The summary %s of clicks can't be read: %s", document["_id"], error)
         query = {"_id": document["_id"], "org_id": document["org_id"]}

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.feed.facts import BLOCKS
 from backend.domain.ids import OrgId
 from backend.domain.ledger.books import SignedStatement
@@ -111,7 +111,7 @@ async def _next_statement(database: Database, org_id: OrgId, today: date, key: s
     last = max((await cursor_at(database, org_id, end)).place - 1, entry["place"])
     sums = Sums(org_id)
     async for receipts in _receipts(database, org_id, first, last):
-        await beside_the_loop(partial(_add, sums, receipts))
+        await LONG_WORK.run(org_id, partial(_add, sums, receipts))
     return Statement.of(
         {
             "org_id": org_id,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.domains.orphans import Orphan
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
@@ -42,13 +42,14 @@ async def find_nearest(
     """For each of these paths the path of the enabled link on the domain that is most like it, if one is."""
     every = await _paths(database, org_id, domain, {}, MOST_COMPARED + 1)
     if len(every) <= MOST_COMPARED:
-        return await beside_the_loop(partial(_nearest_of_each, paths, every))
-    found: dict[str, str] = {}
+        candidates = await LONG_WORK.run(org_id, partial(Candidates.of, every))
+        return _found({path: await _nearest(org_id, path, candidates) for path in paths})
+    found: dict[str, str | None] = {}
     for path in paths:
         beginning = {"path": {"$regex": f"^{re.escape(path[:_BEGINNING])}"}}
         alike = await _paths(database, org_id, domain, beginning, _MOST_ALIKE)
-        found |= await beside_the_loop(partial(_nearest_of_each, [path], alike))
-    return found
+        found[path] = await _nearest(org_id, path, Candidates.of(alike))
+    return _found(found)
 
 
 async def _paths(
@@ -90,9 +91,12 @@ class Candidates:
         ]
 
 
-def _nearest_of_each(paths: Sequence[str], choices: Sequence[str]) -> dict[str, str]:
-    candidates = Candidates.of(choices)
-    return {path: nearest for path in paths if (nearest := nearest_path(path, candidates))}
+async def _nearest(org_id: OrgId, path: str, candidates: Candidates) -> str | None:
+    return await LONG_WORK.run(org_id, partial(nearest_path, path, candidates))
+
+
+def _found(nearest: Mapping[str, str | None]) -> dict[str, str]:
+    return {path: found for path, found in nearest.items() if found}
 
 
 def nearest_path(path: str, candidates: Candidates) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import SHORT_WORK
 from backend.domain.links.links import Behavior
 from backend.domain.taps.path_rules import (
     MOST_BYTES,
@@ -27,10 +27,10 @@ _BEHAVIORS = {Platform.IOS: "ios_behavior", Platform.ANDROID: "android_behavior"
 async def find_path_rules(database: Database, domain: str, platform: Platform) -> PathRules:
     """The rules of the domain's association file for this system."""
     in_browser = await _list_browser_paths(database, domain, platform)
-    if rules := await beside_the_loop(lambda: all_but(in_browser)):
+    if rules := await SHORT_WORK.run(domain, lambda: all_but(in_browser)):
         return rules
     in_app = await _list_app_paths(database, domain, platform)
-    return await beside_the_loop(lambda: only(in_app))
+    return await SHORT_WORK.run(domain, lambda: only(in_app))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class FileFill:
 async def find_file_fill(database: Database, domain: str, platform: Platform) -> FileFill:
     """How full the domain's association file for this system is."""
     rules = await find_path_rules(database, domain, platform)
-    share = await beside_the_loop(lambda: rules.size) / MOST_BYTES
+    share = await SHORT_WORK.run(domain, lambda: rules.size) / MOST_BYTES
     named = sum(not path.endswith("/*") for path in rules.paths)
     if rules.listing is not Listing.SOME_APP_LINKS:
         return FileFill(rules.listing, share, named)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import SHORT_WORK
 from backend.domain.accounts.apps import Apps
 from backend.domain.links.destinations.destination import leaves_to_app
 from backend.domain.links.destinations.forwarding import as_followed
@@ -49,7 +49,7 @@ async def open_lab(database: Database, link: Link, known: Known) -> Lab:
     apps = await find_apps(database, link.domain)
     ios = await find_path_rules(database, link.domain, Platform.IOS) if apps.ios else _ANY
     android = await find_path_rules(database, link.domain, Platform.ANDROID) if apps.android else _ANY
-    return await beside_the_loop(lambda: _lab(link, known, apps, ios, android))
+    return await SHORT_WORK.run(link.domain, lambda: _lab(link, known, apps, ios, android))
 
 
 def open_plain_lab(link: Link, known: Known, apps: Apps) -> Lab:

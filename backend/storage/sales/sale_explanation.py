@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.clicks import Click
 from backend.domain.clicks.ids import ClickPlace
 from backend.domain.fields.money import digits_of, in_units, of_units
@@ -87,7 +87,7 @@ async def explain_sale(
         sale = facts._replace(amount=in_units(revenue, digits), refunds=paid_back)
         read = partial(_devices, session=session.delegate, org_id=org_id, sale=sale, rules=rules, kept=kept)
         device_histories = await in_thread(database, read)
-    explanation = await beside_the_loop(partial(explain, sale, device_histories, rules))
+    explanation = await LONG_WORK.run(org_id, partial(explain, sale, device_histories, rules))
     verdicts = (explanation.verdict, *explanation.others)
     touches = [step.touch for step in explanation.steps] + [
         share.touch for step in verdicts for share in step.shares

@@ -7,7 +7,8 @@ import io
 import segno
 from cachetools import LRUCache
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import SHORT_WORK
+from backend.domain.web.short_urls import host_of
 
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png"}
 # As SVG, the code of a path of 512 characters has some 60 KB; most have 5 KB.
@@ -20,7 +21,7 @@ async def qr_image(short_url: str, kind: str) -> bytes:
     key = f"{kind} {short_url}"
     image = _images.get(key)
     if image is None:
-        image = await beside_the_loop(lambda: _draw(short_url, kind))
+        image = await SHORT_WORK.run(host_of(short_url), lambda: _draw(short_url, kind))
         _images[key] = image
     return image
 

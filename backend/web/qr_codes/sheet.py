@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fpdf import FPDF
@@ -43,21 +42,30 @@ _GRIDS = {
 }
 
 
-def draw_sheet(
-    labels: Sequence[Label], layout: SheetLayout, style: QrStyle, logo: bytes | None = None
-) -> bytes:
-    """A PDF file with these labels, on as many pages as they need."""
-    grid = _GRIDS[layout]
-    pdf = new_pdf(grid.page)
-    on_page = grid.columns * grid.rows
-    for number, label in enumerate(labels):
-        place = number % on_page
+class Sheet:
+    """Labels on as many pages as they need, drawn one by one: hundreds of them take seconds."""
+
+    def __init__(self, layout: SheetLayout, style: QrStyle, logo: bytes | None = None) -> None:
+        self._grid = _GRIDS[layout]
+        self._style = style
+        self._logo = logo
+        self._pdf = new_pdf(self._grid.page)
+        self._labels = 0
+
+    def add(self, label: Label) -> None:
+        """Draw the next label."""
+        grid = self._grid
+        place = self._labels % (grid.columns * grid.rows)
         if place == 0:
-            pdf.add_page()
+            self._pdf.add_page()
         row, column = divmod(place, grid.columns)
         left = grid.left + column * (grid.width + grid.between)
-        _draw_label(pdf, label, left, grid.top + row * grid.height, grid, style, logo)
-    return bytes(pdf.output())
+        _draw_label(self._pdf, label, left, grid.top + row * grid.height, grid, self._style, self._logo)
+        self._labels += 1
+
+    def file(self) -> bytes:
+        """The labels as a PDF file."""
+        return bytes(self._pdf.output())
 
 
 def _draw_label(  # noqa: PLR0917 - a place on a page

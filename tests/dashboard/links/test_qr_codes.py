@@ -5,7 +5,13 @@ from __future__ import annotations
 import base64
 
 import httpx
+import pytest
 
+from backend.app import Service
+from backend.dashboard.frame.service import DashboardService
+from backend.rate_limits.exact_limit import ExactLimit
+from backend.rate_limits.limit import Limit
+from backend.web.current import given_to
 from tests.dashboard.links.test_links import path_of_new
 from tests.dashboard.people import FormsOf, Person
 from tests.facts.organizations import TestOrganization
@@ -56,3 +62,18 @@ async def test_a_sheet_of_qr_codes(person: Person, organization: TestOrganizatio
     assert (file.headers["Content-Type"], file.content[:4]) == ("application/pdf", b"%PDF")
     again = await send("/links/qr-sheet/file", **fields | {"color": "#ffffff"})
     assert (again.status_code, "must be darker" in again.text) == (422, True)
+
+
+async def test_labels_have_a_limit(
+    person: Person, organization: TestOrganization, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An organization that has drawn too many is told to come later, and when."""
+    limit = ExactLimit(service.resources.database, Limit("qr-labels", 2, 600))
+    monkeypatch.setattr(given_to(service.api, DashboardService), "labels", limit)
+    path = await path_of_new(person, organization, selected_path="a")
+    token = FormsOf((await person.get("/links")).text).fields_of("/links/bulk")
+    sheet = token | {"links": path.rpartition("/")[2]}
+    answers = [await person.client.post("/links/qr-sheet/file", data=sheet) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert 1 <= int(answers[-1].headers["Retry-After"]) <= 600
+    assert "That is too much at once" in answers[-1].text

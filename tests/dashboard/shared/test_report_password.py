@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
-from backend.concurrency.turns import TooManyWait
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.shared import passwords
 from backend.domain.links.password_passes import PASS_DURATION
 from backend.storage.driver.mongo import Database

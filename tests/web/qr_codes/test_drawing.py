@@ -12,8 +12,8 @@ from PIL import Image
 from backend.domain.errors import InvalidField
 from backend.domain.links.qr_style import Label, QrStyle, SheetLayout
 from backend.web.qr_codes.drawing import Drawing, as_pdf, as_png, as_svg, draw, refuse_unknown_letters
+from backend.web.qr_codes.files import drawn_sheet
 from backend.web.qr_codes.logo import LOGO_PIXELS, read_logo
-from backend.web.qr_codes.sheet import draw_sheet
 
 SHORT, LONG = "https://go.shop.example/spring", f"https://go.shop.example/{'x' * 490}"
 STYLES = [QrStyle(), QrStyle("#1f5fbf", "#fff7e0", "Größe & <Maß> ЖΩ"), QrStyle("#5c0a2e", text="i")]
@@ -103,7 +103,7 @@ def test_sheets(layout: SheetLayout) -> None:
         Label(f"Link {number} " + "of a long name " * (number % 9), f"https://go.shop.example/p{number}")
         for number in range(31)
     ]
-    pdf = draw_sheet(labels, layout, QrStyle())
+    pdf = drawn_sheet(labels, layout, QrStyle(), None)
     on_page = int(layout.rpartition("-")[2])
     found = [texts(page) for page in pages(pdf, 2)]
     assert [len(codes) for codes in found] == [

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from backend.concurrency.side_threads import LONG_WORK
+from backend.domain.ids import OrgId
+from backend.domain.links.qr_style import Label, QrStyle, SheetLayout
 from backend.web.qr_codes import image as images
+from backend.web.qr_codes.files import qr_sheet
 from backend.web.qr_codes.image import qr_image
 
 
@@ -31,3 +35,14 @@ async def test_images_that_are_kept_have_a_bound() -> None:
     image = await qr_image("https://go.shop.example/bound", "png")
     assert len(image) < images._images.currsize - before < len(image) + 2_000
     assert images._images.maxsize == 8_000_000
+
+
+async def test_a_sheet_that_nobody_waits_for_is_drawn_no_further() -> None:
+    """Whoever hangs up has no more labels drawn, and room for other requests again."""
+    org_id, labels = OrgId("hung-up"), [Label("A", "https://go.shop.example/a")] * 50
+    sheet = asyncio.create_task(qr_sheet(org_id, labels, SheetLayout.A4_24, QrStyle()))
+    await LONG_WORK.run("another", int)
+    assert org_id in LONG_WORK._admitted
+    sheet.cancel()
+    await asyncio.wait([sheet])
+    assert (sheet.cancelled(), org_id in LONG_WORK._admitted) == (True, False)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from quart import Response, redirect, url_for
 
-from backend.concurrency.turns import TooManyWait
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.accounts.users.hashing import new_password_hash
 from backend.dashboard.accounts.users.sign_in import open_session
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, is_signed_in, public, session, user

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quart import Response, current_app
 
-from backend.concurrency.turns import TooManyWait
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.accounts.users.hashing import new_password_hash
 from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, public

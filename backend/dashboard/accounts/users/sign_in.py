@@ -9,7 +9,7 @@ from math import ceil
 
 from quart import Response, current_app, redirect, request, url_for
 
-from backend.concurrency.turns import TooManyWait
+from backend.concurrency.fair_thread import TooManyWait
 from backend.dashboard.accounts.users.ceremony import ceremony
 from backend.dashboard.accounts.users.reader import browser_words
 from backend.dashboard.accounts.users.remembered_provider import remembered_path

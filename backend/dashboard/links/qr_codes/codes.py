@@ -49,7 +49,7 @@ async def links_qr(link_id: LinkId, kind: str) -> Response:
         abort(422)
     form = QrFormat(kind)
     try:
-        file = await qr_file(short_url_of(link), form, sent.style, sent.logo)
+        file = await qr_file(org_id(), short_url_of(link), form, sent.style, sent.logo)
     except InvalidField:
         abort(422)
     response = Response(file, mimetype=MEDIA_TYPES[form])
@@ -70,7 +70,7 @@ async def links_qr_logo(link_id: LinkId) -> Response:
         return redirect_with_notice("links_qr_page", "logo-removed", link_id=link.id)
     try:
         data = base64.b64decode(field("image"), validate=True)
-        image = await kept_logo("image", data)
+        image = await kept_logo(org_id(), "image", data)
     except InvalidField as error:
         return await _page(link, {"image": error.rule})
     except ValueError:  # not base64, or not even ASCII
@@ -84,7 +84,7 @@ async def _page(link: Link, problems: Problems | None = None) -> Response:
     problems = sent.problems | (problems or {})
     if not problems:
         try:
-            await qr_file(short_url_of(link), QrFormat.SVG, sent.style, sent.logo)
+            await qr_file(org_id(), short_url_of(link), QrFormat.SVG, sent.style, sent.logo)
         except InvalidField as error:
             problems = {"qr_text": error.rule}
     return await page(

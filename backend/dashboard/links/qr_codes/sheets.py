@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from quart import Response, url_for
+from werkzeug.exceptions import TooManyRequests
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.service import DashboardService
 from backend.dashboard.links.bulk_choice import own_links, sent_ids, ticked_ids
 from backend.dashboard.links.editing.form import Problems
 from backend.dashboard.links.editing.own_link import short_url_of
@@ -19,7 +21,7 @@ from backend.domain.links.qr_style import MOST_LABELS, Label, QrFormat, SheetLay
 from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.links.lists.listing import TooManyToRank
 from backend.storage.links.qr_logos import has_logo
-from backend.web.current import resources
+from backend.web.current import of_app, resources
 from backend.web.qr_codes.files import MEDIA_TYPES, qr_sheet
 
 _LAYOUTS = [
@@ -61,8 +63,11 @@ async def links_qr_sheet_file() -> Response:
     chosen = field("layout")
     layout = SheetLayout(chosen) if chosen in list(SheetLayout) else SheetLayout.A4_24
     labels = [Label(link.link_name, short_url_of(link)) for link in links]
+    limit = await of_app(DashboardService).labels.count(org_id(), len(labels))
+    if not limit.allowed:
+        raise TooManyRequests(retry_after=limit.reset_after)
     try:
-        file = await qr_sheet(labels, layout, sent.style, sent.logo)
+        file = await qr_sheet(org_id(), labels, layout, sent.style, sent.logo)
     except InvalidField as error:
         return await _form(links, {"qr_text": error.rule})
     response = Response(file, mimetype=MEDIA_TYPES[QrFormat.PDF])

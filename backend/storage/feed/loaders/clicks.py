@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import Columns, UnreadableBlock, unpack
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId
@@ -39,20 +40,20 @@ async def load_clicks(
         click_blocks.blocks_with(org_id, own_ids), fields, session=session
     )
     documents = await cursor.to_list(None)
-    clicks_of_runs = await beside_the_loop(lambda: _read(org_id, runs, documents))
+    places: dict[str, _Place] = {}
+    for document in documents:  # a block may have thousands of clicks
+        places |= await LONG_WORK.run(org_id, partial(_places, document))
+    clicks_of_runs = await LONG_WORK.run(
+        org_id, lambda: [_clicks(org_id, run, places.get(run.fact["block"])) for run in runs]
+    )
     link_ids = {click.link_id for clicks in clicks_of_runs for click in clicks}
     short_urls = await find_short_urls(database, org_id, link_ids, form, session)
-    return await beside_the_loop(
+    return await LONG_WORK.run(
+        org_id,
         lambda: [
             _contents(clicks, short_urls, run.count) for run, clicks in zip(runs, clicks_of_runs, strict=True)
-        ]
+        ],
     )
-
-
-def _read(org_id: OrgId, runs: Sequence[Run], documents: Sequence[Document]) -> list[list[Click]]:
-    """The clicks of each run that can be read."""
-    places = {name: place for document in documents for name, place in _places(document).items()}
-    return [_clicks(org_id, run, places.get(run.fact["block"])) for run in runs]
 
 
 def _places(document: Document) -> Mapping[str, _Place]:

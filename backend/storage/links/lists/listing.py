@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
@@ -124,7 +124,8 @@ async def rank_by_clicks(
     """
     ids = await matching_ids(database, org_id, link_filter, now, MOST_RANKED)
     clicks = await analytics.ask(org_id, ClicksOfLinks(now - timedelta(days=_DAYS[sort.order])))
-    return await beside_the_loop(partial(sorted_by_values, ids, clicks, is_descending=sort.is_descending))
+    sorting = partial(sorted_by_values, ids, clicks, is_descending=sort.is_descending)
+    return await LONG_WORK.run(org_id, sorting)
 
 
 async def find_in_order(database: Database, org_id: OrgId, ids: Sequence[LinkId]) -> list[Link]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from backend.concurrency.side_thread import beside_the_loop
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.analytics.answer import Row, Value, Values
 from backend.domain.analytics.figures import GroupSums, value_of
 from backend.domain.analytics.query import Field, Measure, Query
@@ -73,7 +73,8 @@ async def _first(
     counted = await analytics.ask(org_id, CountByLink(replace(query, measures=(measure,), compare=None)))
     ids = await matching_ids(database, org_id, chosen, now, MOST_RANKED)
     values = _sizes(counted, measure)
-    ranked = await beside_the_loop(partial(sorted_by_values, ids, values, is_descending=is_descending))
+    sorting = partial(sorted_by_values, ids, values, is_descending=is_descending)
+    ranked = await LONG_WORK.run(org_id, sorting)
     return await find_in_order(database, org_id, ranked[: query.limit]), len(ids)
 
 
