@@ -16,8 +16,9 @@ from datetime import timedelta
 from decimal import Decimal
 
 from backend.domain.analytics.input import UTC_ZONE
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.analytics.question import NoAnswer

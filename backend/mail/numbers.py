@@ -12,9 +12,8 @@ from babel.numbers import format_currency, format_decimal, format_percent
 
 from backend.domain.analytics.answer import Value, Values
 from backend.domain.analytics.changes import MeasureChange, Numeric, change_of
-from backend.domain.analytics.figures import PER_CLICK
+from backend.domain.analytics.measures import Measure, Unit
 from backend.domain.analytics.period import QueryPeriod, TimeField
-from backend.domain.analytics.query import MONEY, Measure
 from backend.domain.fields.money import minor_digits
 from backend.domain.mail.language import Language
 from backend.mail.texts import text_in
@@ -24,7 +23,7 @@ _MINUS = "−"
 _NOT_ZERO = "123456789"
 _SMALL_PART = 0.1
 _MORE_DIGITS = 2  # of amounts of a click
-_RATES = {Measure.CONVERSION_RATE: 2, Measure.CHANCE_OF_BEST: 0}  # with so many decimals of a percent
+_DIGITS_OF_PERCENT = 2
 
 
 def lines_of(measure: Measure, value: Value, currency: str | None, language: Language) -> list[str]:
@@ -35,7 +34,7 @@ def lines_of(measure: Measure, value: Value, currency: str | None, language: Lan
         return [
             _amount(measure, Decimal(str(amount)), code, language) for code, amount in sorted(value.items())
         ] or ["0"]
-    if measure in MONEY and currency:
+    if measure.is_money and currency:
         return [_amount(measure, Decimal(str(value)), currency, language)]
     return [_number(measure, value, language)]
 
@@ -122,10 +121,10 @@ def _currencies(value: Value) -> set[str]:
 
 
 def _amount(measure: Measure, amount: Decimal, currency: str, language: Language) -> str:
-    if measure is Measure.RETURN_ON_AD_SPEND:
+    if measure.unit is Unit.RETURN:
         return str(format_decimal(amount, "#,##0.00", locale=language.value))
     digits = minor_digits(currency)
-    if measure in PER_CLICK:
+    if measure.unit is Unit.AMOUNT_PER_CLICK:
         digits += _MORE_DIGITS
     number = f"{'#,##0.' if digits else '#,##0'}{'0' * digits}"
     pattern = f"¤{number}" if language is Language.EN else f"{number} ¤"
@@ -133,8 +132,8 @@ def _amount(measure: Measure, amount: Decimal, currency: str, language: Language
 
 
 def _number(measure: Measure, value: Numeric, language: Language) -> str:
-    if measure in _RATES:
-        return _percent(float(value), _RATES[measure], language)
+    if measure.unit is Unit.SHARE:
+        return _percent(float(value), _DIGITS_OF_PERCENT, language)
     return str(format_decimal(value, "#,##0.##", locale=language.value))
 
 
@@ -149,9 +148,9 @@ def _size(measure: Measure, change: MeasureChange, currency: str, language: Lang
     if change.percent is not None:
         return _percent(abs(change.percent) / 100, 0, language)
     size: Numeric = -change.difference if change.difference < 0 else change.difference
-    if measure in MONEY:
+    if measure.is_money:
         return _amount(measure, Decimal(str(size)), currency, language)
-    if measure in _RATES:
+    if measure.unit is Unit.SHARE:
         points = str(format_decimal(100 * float(size), "#,##0.##", locale=language.value))
         return text_in(language, "words", "points", number=points)
     return _number(measure, size, language)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
+from backend.domain.analytics.measures import Measure
 from backend.domain.mail.language import Language
 
 Section = Mapping[str, str]
@@ -14,8 +15,9 @@ Section = Mapping[str, str]
 
 @cache
 def sections_in(language: Language) -> Mapping[str, Section]:
-    """All texts in a language, by section and name."""
-    return tomllib.loads((files("backend.mail") / "languages" / f"{language.value}.toml").read_text("utf-8"))
+    """All texts in a language, by section and name. English has the names that measures have everywhere."""
+    text = (files("backend.mail") / "languages" / f"{language.value}.toml").read_text("utf-8")
+    return {"measures": {measure.value: measure.label for measure in Measure}, **tomllib.loads(text)}
 
 
 def text_in(language: Language, section: str, name: str, **values: str) -> str:

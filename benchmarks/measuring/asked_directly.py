@@ -12,8 +12,9 @@ from datetime import UTC, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.ids import LinkId
 from backend.domain.web.short_urls import ShortUrlForm

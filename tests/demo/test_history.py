@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.clicks.clicks import Click
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId, OrgId

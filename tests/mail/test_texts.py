@@ -8,8 +8,9 @@ from decimal import Decimal
 import pytest
 
 from backend.domain.analytics.answer import Value
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import TimeField
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.query import Field
 from backend.domain.mail.language import Language
 from backend.mail.numbers import change_in_words, lines_of, part_of_time_in
 from backend.mail.texts import sections_in

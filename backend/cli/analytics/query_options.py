@@ -13,9 +13,10 @@ import click
 from backend.cli.analytics.credit_options import credit_options
 from backend.cli.analytics.filter_options import FILTER_OPTIONS, GivenFilters, filter_options
 from backend.cli.options import with_options
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, WeekStart
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.query import Field
 from backend.domain.errors import InvalidField
 
 

@@ -21,8 +21,9 @@ from backend.dashboard.frame.page import page
 from backend.domain.accounts.deletion import AnnouncedDeletion, DeletionAnnounced
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import Role
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import MOST_DAYS, QueryPeriod
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.query import Query
 from backend.domain.archives.archive import ArchiveState
 from backend.mail.organization_mails import deletion_mail
 from backend.storage.accounts.announced_deletions import (

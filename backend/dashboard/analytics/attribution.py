@@ -16,7 +16,6 @@ from quart import Response, request, url_for
 
 from backend.dashboard.analytics.answers import ask, chips_of, csv_answer, view_of_request
 from backend.dashboard.analytics.figures import (
-    LABELS,
     FigureCell,
     cell_of,
     currencies_of,
@@ -33,7 +32,8 @@ from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import COSTS, DIFFERENCE, Field, Measure, Query
+from backend.domain.analytics.measures import Measure, MeasureKind
+from backend.domain.analytics.query import DIFFERENCE, Field, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.sales.credit_rules import (
@@ -165,8 +165,9 @@ class _Attribution:
             any(refunded.values()) if isinstance(refunded, Mapping) else refunded for refunded in refunds
         )
         has_costs = any(values[Measure.COST] for values in (total.values, total.previous) if values)
-        left_out = (frozenset() if is_refunded else _OF_REFUNDS) | (frozenset() if has_costs else COSTS)
-        return [measure for measure in MEASURES if measure not in left_out]
+        left_out = frozenset() if is_refunded else _OF_REFUNDS
+        measures = [measure for measure in MEASURES if measure not in left_out]
+        return [measure for measure in measures if has_costs or measure.kind is not MeasureKind.COSTS]
 
 
 async def _read(view: View) -> _Attribution:
@@ -264,7 +265,7 @@ def _orders(view: View, measures: Sequence[Measure]) -> dict[str, str]:
     if view.comparison:
         ways[DIFFERENCE] = ("grown most first", "fallen most first")
     return {
-        f"{sign}{compared}{measure.value}": f"{LABELS[measure]}, {way}"
+        f"{sign}{compared}{measure.value}": f"{measure.label}, {way}"
         for measure in measures
         for compared, both in ways.items()
         for sign, way in zip(("-", ""), both, strict=True)

@@ -27,7 +27,8 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.event_properties import BEGIN, EventProperty
-from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query, is_of_events
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import MOST_LIMIT, Field, Query, is_of_events
 from backend.storage.accounts.organizations import find_event_properties
 from backend.web.current import resources
 

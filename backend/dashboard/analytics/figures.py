@@ -9,31 +9,9 @@ from datetime import date, datetime
 from backend.dashboard.analytics.view import View
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Value, Values
 from backend.domain.analytics.changes import MeasureChange, Numeric, change_of, in_currency, shown_in
-from backend.domain.analytics.figures import PER_CLICK
-from backend.domain.analytics.measure_words import MEANINGS
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Unit
 from backend.domain.analytics.period import Comparison, TimeField
-from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Measure
 
-LABELS = {
-    Measure.CLICKS: "Clicks",
-    Measure.VISITORS: "Visitors",
-    Measure.OPENS: "App opens",
-    Measure.LEADS: "Leads",
-    Measure.CONVERSIONS: "Conversions",
-    Measure.CONVERSION_RATE: "Conversion rate",
-    Measure.EVENTS: "Events",
-    Measure.IDENTITIES: "Identities",
-    Measure.CUSTOMERS: "Customers",
-    Measure.CONTACTS: "Contacts",
-    Measure.REVENUE: "Revenue",
-    Measure.REFUNDS: "Refunded",
-    Measure.NET_REVENUE: "Net revenue",
-    Measure.REVENUE_PER_CLICK: "Revenue per click",
-    Measure.COST: "Cost",
-    Measure.RETURN_ON_AD_SPEND: "Return on ad spend",
-    Measure.COST_PER_CLICK: "Cost per click",
-    Measure.COST_PER_CONVERSION: "Cost per conversion",
-}
 _FORMS = {
     TimeField.HOUR: ("%Y-%m-%dT%H:%M%z", "%H:00"),
     TimeField.DAY: ("%Y-%m-%d", "%-d %b"),
@@ -136,7 +114,7 @@ def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, curren
     rows = series.rows if series and measure in series.query.measures else ()
     return Figure(
         measure,
-        LABELS[measure],
+        measure.label,
         text_of(measure, value, currency),
         shown_change(measure, total, currency),
         [number(row.values[measure], currency) or 0 for row in rows],
@@ -163,7 +141,7 @@ def _change_text(measure: Measure, change: MeasureChange, currency: str) -> str:
     if change.percent is not None and round(abs(change.percent)):
         return f"{abs(change.percent):,.0f} %"
     text = text_of(measure, _size(change.difference), currency).removesuffix(f" {currency}")
-    if measure is Measure.CONVERSION_RATE:
+    if measure.unit is Unit.SHARE:
         text = f"{text.removesuffix(' %')} points"
     return f"{'+' if change.difference > 0 else _MINUS}{text}"
 
@@ -188,15 +166,15 @@ def cell_of(
         lines_in_row(measure, row.values, currencies)
         if divides_counts
         else lines_of(measure, row.values[measure], currencies),
-        shown_change(measure, row, used[0] if measure in MONEY else currencies[0]),
+        shown_change(measure, row, used[0] if measure.is_money else currencies[0]),
         # Where no cost was told, there is none to look at.
-        "" if measure in COSTS and not row.values[measure] else address,
+        "" if measure.kind is MeasureKind.COSTS and not row.values[measure] else address,
     )
 
 
 def meanings_of(measures: Iterable[Measure]) -> list[tuple[str, str]]:
     """What each of these measures is called, and what it counts."""
-    return [(LABELS[measure], MEANINGS[measure]) for measure in measures]
+    return [(measure.label, measure.meaning) for measure in measures]
 
 
 def definitions_of(
@@ -204,15 +182,15 @@ def definitions_of(
 ) -> dict[str, Definition]:
     """What each of these measures counts, and its rows as the function `rows` names them."""
     return {
-        measure.value: Definition(measure.value, LABELS[measure], MEANINGS[measure], rows(measure))
+        measure.value: Definition(measure.value, measure.label, measure.meaning, rows(measure))
         for measure in measures
     }
 
 
 def course(measure: Measure, view: View, series: AnalyticsAnswer, currency: str) -> Course:
     """The measure over time, with the period that it is compared with."""
-    label = LABELS[measure] + (f", {currency}" if measure in MONEY else "")
-    if measure is Measure.CONVERSION_RATE:
+    label = measure.label + (f", {currency}" if measure.is_money else "")
+    if measure.unit is Unit.SHARE:
         label += ", %"
     columns = [label] + ([BEFORE[view.comparison]] if view.comparison else [])
     rows = [
@@ -233,7 +211,7 @@ def _pair(row: Row) -> list[Values]:
 def plotted(measure: Measure, values: Values, currency: str) -> Numeric:
     """The value as a chart draws it: amounts in this currency, rates in percent."""
     value = number(values[measure], currency) or 0
-    return round(100 * float(value), 2) if measure is Measure.CONVERSION_RATE else value
+    return round(100 * float(value), 2) if measure.unit is Unit.SHARE else value
 
 
 def number(value: Value, currency: str) -> Numeric | None:
@@ -246,13 +224,13 @@ def text_of(measure: Measure, value: Value, currency: str) -> str:
     plain = shown_in(measure, value, currency)
     if plain is None:
         return "–"
-    if measure is Measure.CONVERSION_RATE:
+    if measure.unit is Unit.SHARE:
         return f"{100 * plain:.2f} %"
-    if measure is Measure.RETURN_ON_AD_SPEND:
+    if measure.unit is Unit.RETURN:
         return f"{plain:,.2f}"
-    if measure in PER_CLICK:
+    if measure.unit is Unit.AMOUNT_PER_CLICK:
         return f"{plain:,.4f} {currency}"
-    return f"{amount(plain)} {currency}" if measure in MONEY else f"{plain:,}"
+    return f"{amount(plain)} {currency}" if measure.is_money else f"{plain:,}"
 
 
 def lines_in_row(measure: Measure, values: Values, currencies: Sequence[str]) -> list[str]:
@@ -266,19 +244,19 @@ def lines_in_row(measure: Measure, values: Values, currencies: Sequence[str]) ->
 
 def lines_of(measure: Measure, value: Value, currencies: Sequence[str]) -> list[str]:
     """The value as a table shows it: amounts of several currencies in a line each, with its name."""
-    if measure not in MONEY or len(currencies) == 1:
+    if not measure.is_money or len(currencies) == 1:
         return [text_of(measure, value, currencies[0]).removesuffix(f" {currencies[0]}")]
     amounts = value if isinstance(value, Mapping) else {}
     used = [currency for currency in currencies if amounts.get(currency)]
     # A return is a plain number: where there is one only, it needs no currency.
-    behind = " in {}" if measure is Measure.RETURN_ON_AD_SPEND and len(used) > 1 else ""
+    behind = " in {}" if measure.unit is Unit.RETURN and len(used) > 1 else ""
     return [text_of(measure, value, currency) + behind.format(currency) for currency in used] or ["–"]
 
 
 def label_in(measure: Measure, currencies: Sequence[str]) -> str:
     """The heading of such a column: with the currency, if there is one only."""
-    has_one = measure in MONEY - {Measure.RETURN_ON_AD_SPEND} and len(currencies) == 1
-    return f"{LABELS[measure]}, {currencies[0]}" if has_one else LABELS[measure]
+    has_one = measure.is_money and measure.unit is not Unit.RETURN and len(currencies) == 1
+    return f"{measure.label}, {currencies[0]}" if has_one else measure.label
 
 
 def amount(number: Numeric) -> str:

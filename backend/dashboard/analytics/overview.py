@@ -30,7 +30,8 @@ from backend.dashboard.frame.blueprint import dashboard, may_open, needs, org_id
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import AnalyticsAnswer
-from backend.domain.analytics.query import MOST_LIMIT, Field, Measure, Query, QueryField
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import MOST_LIMIT, Field, Query, QueryField
 from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.origins import list_origins
 from backend.storage.links.links import list_links

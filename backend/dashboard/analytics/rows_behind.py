@@ -11,8 +11,9 @@ from quart import url_for
 
 from backend.dashboard.analytics.figures import RowsBehind, label_of
 from backend.dashboard.analytics.view import CUSTOM, View
+from backend.domain.analytics.measures import Measure, MeasureKind
 from backend.domain.analytics.period import QUARTER_SECONDS, TimeField
-from backend.domain.analytics.query import COSTS, Field, Measure, QueryField, is_of_events
+from backend.domain.analytics.query import Field, QueryField, is_of_events
 from backend.domain.ids import LinkId
 from backend.domain.reports.singles import ClicksOf, SalesOf
 
@@ -50,7 +51,7 @@ def rows_behind(
 
     Only the page of single events has filters by names and properties of events.
     """
-    if measure in COSTS:
+    if measure.kind is MeasureKind.COSTS:
         return _costs_behind(view, {**view.filters, **({by: value} if by else {})})
     if measure not in _PAGES:
         return None

@@ -9,7 +9,8 @@ from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.changes import in_currency
-from backend.domain.analytics.query import DIFFERENCE, MONEY, Measure, Order
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import DIFFERENCE, Order
 
 SORT = "sort"
 
@@ -56,7 +57,7 @@ class Sorting:
     @property
     def order(self) -> Order:
         """The order of a query."""
-        currencies = self.currencies if self.measure in MONEY else ()
+        currencies = self.currencies if self.measure.is_money else ()
         return Order(
             self.measure,
             self.is_descending,

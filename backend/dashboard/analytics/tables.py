@@ -14,7 +14,8 @@ from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
 from backend.domain.analytics.event_properties import EventProperty
-from backend.domain.analytics.query import Field, Measure, Query, QueryField
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.ids import LinkId
 
 NAMES: Mapping[str, str] = {

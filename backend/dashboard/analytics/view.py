@@ -15,9 +15,10 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import MOST_DAYS, Comparison, QueryPeriod, TimeField
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Measure, Query, QueryField
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Query, QueryField
 from backend.domain.errors import InvalidField
 
 DEFAULT = "28"

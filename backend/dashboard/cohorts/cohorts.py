@@ -27,7 +27,7 @@ from backend.domain.analytics.cohorts.cohorts import DEFAULT_WEEKS, cohort_rules
 from backend.domain.analytics.cohorts.input import customers_query
 from backend.domain.analytics.cohorts.json_form import cohort_notes
 from backend.domain.analytics.cohorts.parts import CustomersOf
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.measures import Measure
 from backend.storage.analytics.cohorts.questions import AskCohorts, AskNewAndReturning, AskTimeToSale
 from backend.web.current import resources
 

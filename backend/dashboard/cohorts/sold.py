@@ -36,7 +36,8 @@ from backend.domain.analytics.cohorts.parts import (
     TimeBucket,
 )
 from backend.domain.analytics.cohorts.time_to_sale import EDGES
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query
 from backend.storage.analytics.cohorts.questions import AskCustomers, AskSold
 from backend.storage.analytics.question import Question
 from backend.web.current import resources

@@ -26,7 +26,7 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.measures import Measure
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, MOST_AT_ONCE, Cost
 from backend.domain.costs.json_form import cost_json
 from backend.domain.errors import FieldError

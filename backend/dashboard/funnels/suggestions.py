@@ -12,8 +12,9 @@ from backend.dashboard.frame.labels import PLATFORMS
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.event_properties import BEGIN, EventProperty
 from backend.domain.analytics.input import UTC_ZONE
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.moving_period import MovingPeriod
-from backend.domain.analytics.query import Field, Measure, Query, QueryField
+from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.domain.mail.language import Language
 from backend.mail.numbers import country_in

@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from quart import url_for
 
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import LABELS
 from backend.dashboard.analytics.marks import Mark, marks_of
 from backend.dashboard.analytics.tables import count_of
 from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod, TimeField
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.ids import LinkId
 
 # A row of a chart: its label, and its numbers.
@@ -85,7 +85,7 @@ def _course(
     counts = [[count_of(row.values, measure) for measure in measures] for row in answer.rows]
     return LinkCourse(
         title,
-        [LABELS[measure] for measure in measures],
+        [measure.label for measure in measures],
         list(zip(labels, counts, strict=True)),
         # The other notes, about sums of visitors, stand on the page already.
         [note for note in answer.notes if "midnight" in note],

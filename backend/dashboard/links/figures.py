@@ -14,7 +14,8 @@ from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import Values
-from backend.domain.analytics.query import MONEY, MOST_LIMIT, Field, Measure, Order, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import MOST_LIMIT, Field, Order, Query
 from backend.domain.ids import LinkId
 from backend.domain.links.listing import LinkFilter
 from backend.storage.analytics.query_questions import AskQuery, CountByLink
@@ -114,7 +115,7 @@ async def first_links(
 
     Usually enough links match among those with the largest figures. Then no others are read.
     """
-    if is_descending and (measure not in MONEY or view.currency) and most * _RESERVE_FACTOR <= MOST_LIMIT:
+    if is_descending and (not measure.is_money or view.currency) and most * _RESERVE_FACTOR <= MOST_LIMIT:
         largest = await _largest(view, measure, most * _RESERVE_FACTOR)
         database, now = resources().database, resources().clock()
         matching = set(await matching_ids(database, org_id(), link_filter, now, MOST_RANKED, among=largest))

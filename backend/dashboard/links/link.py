@@ -29,7 +29,8 @@ from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.link_query import MADE_BY
 from backend.dashboard.links.sales import LATEST, sale_table
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field
 from backend.domain.clicks.clicks import NotCounted
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.policy import leads_to

@@ -11,8 +11,8 @@ from quart import request
 
 from backend.dashboard.analytics.answers import Chip, view_of_request
 from backend.dashboard.analytics.view import LONGEST_FILTER, View, read_day
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import Comparison
-from backend.domain.analytics.query import Measure
 from backend.domain.links.links import CreatedBy, LinkState
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 

@@ -14,7 +14,7 @@ from backend.dashboard.links.figures import MEASURES, CountedLinks
 from backend.dashboard.links.link_query import LinkQuery, read_link_query
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import Values
-from backend.domain.analytics.query import ByCurrency, Measure, Shown
+from backend.domain.analytics.measures import ByCurrency, Measure, Shown
 from backend.domain.errors import InvalidField
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId

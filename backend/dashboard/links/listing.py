@@ -26,7 +26,8 @@ from backend.dashboard.links.figures import MEASURES, LinkFigures, figures_of, f
 from backend.dashboard.links.found_ids import Found, find_by_id
 from backend.dashboard.links.link_query import COLUMNS, MADE_BY, STATES, Column, LinkQuery, read_link_query
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link, LinkState
 from backend.domain.links.tags import Tag, tags_on

@@ -12,10 +12,10 @@ from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.reports.saved_view import MEASURES, read_json
-from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.input import UTC_ZONE
-from backend.domain.analytics.query import Measure, QueryField
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import QueryField
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
 from backend.domain.reports.input import REPORT_FIELDS
@@ -34,10 +34,10 @@ _SENT = ("name", "expires_at", "embed_origins", "shows_revenue", "shows_notes", 
 # What can be chosen to be shown, and what it is called; of kinds that are not here: MEASURES.
 _FIGURES: Mapping[ViewKind, Mapping[str, str]] = {
     ViewKind.COHORTS: {figure.value: words for figure, words in SHOWN.items()},
-    ViewKind.LINKS: {figure.value: measure_name(figure.measure) for figure in ListFigure},
-    ViewKind.LIVE: {figure.value: measure_name(figure.measure) for figure in LiveFigure},
+    ViewKind.LINKS: {figure.value: figure.measure.label for figure in ListFigure},
+    ViewKind.LIVE: {figure.value: figure.measure.label for figure in LiveFigure},
 }
-_ALL_FIGURES = {measure.value: measure_name(measure) for measure in MEASURES}
+_ALL_FIGURES = {measure.value: measure.label for measure in MEASURES}
 _TIME_FORMAT = "%Y-%m-%dT%H:%M"
 
 

@@ -20,15 +20,8 @@ from backend.domain.analytics.cohorts.cells import CellFigure
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.input import funnel_json
-from backend.domain.analytics.query import (
-    DIFFERENCE,
-    LINK_FIELDS,
-    MONEY,
-    Field,
-    Measure,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import DIFFERENCE, LINK_FIELDS, Field, QueryField, is_of_events
 from backend.domain.feed.events import EventType
 from backend.domain.reports.live import LIVE_FIGURES, LiveFigure
 from backend.domain.reports.overview import FIGURES
@@ -237,7 +230,8 @@ def _period(view: View) -> dict[str, str]:
 def _order(view: View) -> str | None:
     """The order of the overview's tables. By amounts of several currencies, they are sorted without it."""
     word = view.others.get(SORT, "")
-    is_amount = word.rpartition(".")[2].removeprefix("-") in MONEY
+    name = word.rpartition(".")[2].removeprefix("-")
+    is_amount = name in set(Measure) and Measure(name).is_money
     is_by_change = DIFFERENCE in word
     if kind_in(view) is not ViewKind.OVERVIEW or (is_amount and not view.currency):
         return None

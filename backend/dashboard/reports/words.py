@@ -15,7 +15,6 @@ from backend.dashboard.funnels.shown import name_of_field
 from backend.dashboard.shared.filter_words import field_name, filters_in_words
 from backend.dashboard.shared.live import LIVE_WORDS
 from backend.dashboard.shared.rows import ROWS_NAMES
-from backend.dashboard.shared.shown import measure_name
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.analytics.moving_period import MovingPeriod
@@ -93,15 +92,15 @@ async def _shown(view: ReportView) -> tuple[ViewParts, str]:
         added_up = ", added up" if view.cohorts.is_added_up else ""
         return [("A table for each", tables + added_up)], f"Cohorts: {tables}{added_up}"
     if view.links:
-        columns = ", ".join(measure_name(measure) for measure in view.links.query.measures)
+        columns = ", ".join(measure.label for measure in view.links.query.measures)
         return [("Columns", columns), ("Order", view.links.order_words)], f"Links: {columns}"
     if view.live:
-        figures = ", ".join(measure_name(figure.measure) for figure in view.live)
+        figures = ", ".join(figure.measure.label for figure in view.live)
         return [("Figures", figures)], f"Live: {figures}"
     if view.rows:
         return [("Rows", ROWS_NAMES[view.rows])], ROWS_NAMES[view.rows]
     first, *tables_of = view.queries
-    columns = ", ".join(measure_name(measure) for measure in first.measures)
+    columns = ", ".join(measure.label for measure in first.measures)
     by = ", ".join(field_name(by) for query in tables_of or [first] for by in query.group_by)
     labels, beginning = _OVERVIEW if view.kind is ViewKind.OVERVIEW else _TABLE
     parts = [(label, words) for label, words in zip(labels, (columns, by), strict=True) if words]

@@ -16,7 +16,7 @@ from backend.dashboard.shared.shown import REPORT_FILE, file_names
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.funnels.answer import FunnelAnswer, funnel_answer_json
 from backend.domain.analytics.funnels.words import step_words
-from backend.domain.analytics.query import ByCurrency
+from backend.domain.analytics.measures import ByCurrency
 from backend.domain.analytics.rows import AnswerRows, Cell
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.web.short_urls import ShortUrlForm

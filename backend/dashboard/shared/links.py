@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from backend.dashboard.analytics.figures import lines_of, number
-from backend.dashboard.shared.shown import currencies_of_rows, label_of_measure, measure_name
-from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.query import MONEY, Measure, Query
+from backend.dashboard.analytics.figures import label_in, lines_of, meanings_of, number
+from backend.dashboard.shared.shown import currencies_of_rows
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query
 from backend.domain.analytics.rows import Cell
 from backend.domain.reports.links import LinkList, SharedLink, SharedLinks
 from backend.domain.web.short_urls import ShortUrlForm
@@ -52,17 +52,17 @@ def shown_links(found: SharedLinks, listed: LinkList, form: ShortUrlForm) -> Sho
     currencies = _currencies(found)
     return ShownLinks(
         listed.order_words,
-        [label_of_measure(measure, currencies) for measure in query.measures],
+        [label_in(measure, currencies) for measure in query.measures],
         [_row(link, query, currencies, form) for link in found.links],
         found.total,
-        [(measure_name(measure), MEANINGS[measure]) for measure in query.measures],
+        meanings_of(query.measures),
     )
 
 
 def lines_of_links(found: SharedLinks, form: ShortUrlForm) -> list[list[Cell]]:
     """A line for each link, below their headings, with exact amounts."""
     currencies, measures = _currencies(found), found.query.measures
-    counts = [measure for measure in measures if measure not in MONEY]
+    counts = [measure for measure in measures if not measure.is_money]
     amounts = currencies if Measure.REVENUE in measures else []
     heads: list[Cell] = ["link_name", "short_url", "made", *counts, *(f"revenue_{name}" for name in amounts)]
     return [heads, *(_cells(link, found.query.period.zone, counts, amounts, form) for link in found.links)]
@@ -70,7 +70,7 @@ def lines_of_links(found: SharedLinks, form: ShortUrlForm) -> list[list[Cell]]:
 
 def _row(link: SharedLink, query: Query, currencies: Sequence[str], form: ShortUrlForm) -> ShownLink:
     cells = [
-        (label_of_measure(measure, currencies), lines_of(measure, link.figures.values[measure], currencies))
+        (label_in(measure, currencies), lines_of(measure, link.figures.values[measure], currencies))
         for measure in query.measures
     ]
     return ShownLink(link.name, form.write(link.domain, link.path), cells, _day(link, query.period.zone))

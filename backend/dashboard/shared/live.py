@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from backend.dashboard.analytics.figures import amount
-from backend.dashboard.shared.shown import measure_name
-from backend.domain.analytics.measure_words import MEANINGS
+from backend.dashboard.analytics.figures import amount, meanings_of
 from backend.domain.analytics.rows import Cell
 from backend.domain.reports.live import LIVE_MINUTES, MOST_LIVE_ROWS, LiveAnswer, LiveCounts, LiveFigure
 
@@ -55,13 +53,13 @@ def shown_live(answer: LiveAnswer, zone: tzinfo) -> ShownLive:
     return ShownLive(
         [_card(count) for count in counts],
         [table for count in counts if count.total for table in _tables(count)],
-        [measure_name(count.figure.measure) for count in counts],
+        [count.figure.measure.label for count in counts],
         [
             (f"{at.astimezone(zone):%H:%M}", [count.minutes[number] for count in counts])
             for number, at in reversed([*enumerate(_minutes(answer))])
         ],
         [_cut(count) for count in counts if count.is_cut],
-        [(measure_name(count.figure.measure), MEANINGS[count.figure.measure]) for count in counts],
+        meanings_of([count.figure.measure for count in counts]),
     )
 
 
@@ -83,12 +81,12 @@ def _card(counts: LiveCounts) -> LiveCard:
     most = max(counts.minutes)
     amounts = [f"{amount(sum_)} {currency}" for currency, sum_ in sorted(counts.revenue.items())]
     heights = [round(100 * count / most, 1) if most else 0.0 for count in counts.minutes]
-    name = measure_name(counts.figure.measure)
+    name = counts.figure.measure.label
     return LiveCard(name, f"{counts.total:,}{'+' * counts.is_cut}", amounts, heights)
 
 
 def _tables(counts: LiveCounts) -> list[LiveTable]:
-    name = measure_name(counts.figure.measure)
+    name = counts.figure.measure.label
     no_link = _NO_LINK.get(counts.figure, "Without a link")
     return [
         LiveTable(f"{name} by link", [(link or no_link, f"{count:,}") for link, count in counts.links]),
@@ -99,5 +97,5 @@ def _tables(counts: LiveCounts) -> list[LiveTable]:
 
 
 def _cut(counts: LiveCounts) -> str:
-    name = measure_name(counts.figure.measure)
+    name = counts.figure.measure.label
     return f"{name}: there were more than {MOST_LIVE_ROWS:,}, of which the newest are counted here."

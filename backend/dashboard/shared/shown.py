@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from backend.dashboard.analytics.figures import (
     BEFORE,
-    LABELS,
     Course,
     FigureCell,
     label_in,
     label_of,
     lines_of,
+    meanings_of,
     number,
     plotted,
     shown_change,
@@ -23,8 +23,8 @@ from backend.dashboard.shared.filter_words import field_name
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.event_properties import EventProperty
-from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.query import MONEY, RATES, TIMES, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import TIMES, Query
 
 # The name of the file with what a report shows first.
 REPORT_FILE = "report"
@@ -122,18 +122,8 @@ def shown_report(answer: AnalyticsAnswer) -> ShownReport:
         rows=[part.row(row) for row in answer.rows] if query.group_by else [],
         left_out=answer.rows_left_out or 0,
         notes=answer.notes,
-        words=[(measure_name(measure), MEANINGS[measure]) for measure in query.measures],
+        words=meanings_of(query.measures),
     )
-
-
-def measure_name(measure: Measure) -> str:
-    """What people call a measure."""
-    return LABELS.get(measure) or measure.value.replace("_", " ").capitalize()
-
-
-def label_of_measure(measure: Measure, currencies: Sequence[str]) -> str:
-    """The heading of a measure's numbers: an amount's names the currency, if there is only one."""
-    return label_in(measure, currencies) if measure in MONEY else measure_name(measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +140,7 @@ class _Part:
         return len(by) == 1 and by[0] in TIMES and len(self.answer.rows) > 1
 
     def label(self, measure: Measure) -> str:
-        return label_of_measure(measure, self.currencies)
+        return label_in(measure, self.currencies)
 
     def totals(self) -> list[ShownTotal]:
         rows = self._by_time(self.answer.rows) if self.is_course else ()
@@ -197,7 +187,7 @@ class _Part:
             ],
             self.answer.rows_left_out or 0,
             file,
-            len(self.currencies) > 1 and not MONEY.isdisjoint(query.measures),
+            len(self.currencies) > 1 and any(measure.is_money for measure in query.measures),
         )
 
     def _size(self, row: Row) -> float:
@@ -246,9 +236,10 @@ def currencies_of_rows(query: Query, rows: Iterable[Values]) -> list[str]:
     if query.currency:
         return [query.currency]
     sums: dict[str, float] = {}
+    amounts = [measure for measure in query.measures if measure.is_money and not measure.is_rate]
     for values in rows:
-        for shown, value in values.items():
-            if shown in MONEY - RATES and isinstance(value, Mapping):
+        for measure in amounts:
+            if isinstance(value := values.get(measure), Mapping):
                 for currency, amount in value.items():
                     sums[currency] = max(sums.get(currency, 0.0), float(amount))
     return sorted(sums, key=lambda currency: (-sums[currency], currency)) or ["EUR"]

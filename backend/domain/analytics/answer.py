@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import repeat
 from typing import Any, NamedTuple
 
+from backend.domain.analytics.measures import Shown
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Query, Shown
+from backend.domain.analytics.query import Query
 from backend.domain.ids import LinkId
 
 # Decimals of a rate and of a shared count.

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from backend.domain.analytics.answer import RATE_DIGITS, Value, Values
-from backend.domain.analytics.query import COSTS, MONEY, RATES, ByCurrency, Measure, Shown
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Shown
 
 LEAST_BASE = 10
 MOST_PERCENT = 999
@@ -46,7 +46,7 @@ def change_of(measure: Measure, now: Values, before: Values, currency: str) -> M
 
 def shown_in(shown: Shown, value: Value, currency: str) -> Numeric | None:
     """The value as a plain number, as `in_currency`; of costs None where none was told, which is not 0."""
-    if shown in COSTS and isinstance(value, Mapping):
+    if isinstance(shown, Measure) and shown.kind is MeasureKind.COSTS and isinstance(value, Mapping):
         return value.get(currency)
     return in_currency(value, currency)
 
@@ -72,7 +72,7 @@ def _base(measure: Measure, before: Values) -> Value:
     """
     if measure in {Measure.COST, Measure.COST_PER_CLICK}:
         return before.get(Measure.CLICKS) if measure is Measure.COST_PER_CLICK else None
-    if measure not in MONEY | RATES:
+    if not (measure.is_money or measure.is_rate):
         return before[measure]
-    by_currency = before.get(ByCurrency.CONVERSIONS) if measure in MONEY else None
+    by_currency = before.get(ByCurrency.CONVERSIONS) if measure.is_money else None
     return by_currency if isinstance(by_currency, Mapping) else before.get(Measure.CONVERSIONS)

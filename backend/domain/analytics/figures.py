@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from backend.domain.analytics.answer import RATE_DIGITS, Amounts, Counts, Value, ValueColumns, plain_count
-from backend.domain.analytics.query import ByCurrency, Measure, Shown
-from backend.domain.fields.money import shown
+from backend.domain.analytics.answer import RATE_DIGITS, Value, ValueColumns, plain_count
+from backend.domain.analytics.formulas import Formula, Less, Per, Sum
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Shown, Unit
+from backend.domain.fields.money import shown as shown_amount
 
 # Decimals of an amount per click beyond those of its currency.
 MORE_DIGITS = 4
-PER_CLICK = frozenset({Measure.REVENUE_PER_CLICK, Measure.COST_PER_CLICK})
+Exact = int | Fraction
 
 
 class Sold(NamedTuple):
@@ -51,9 +53,10 @@ class GroupSums:
     """What was counted for one group. Amounts are by currency, in main units, not rounded.
 
     Leads, conversions, events and identities are fractions where several touches share the credit.
-    `conversions_in` are those of each currency. What has `with_cost` in its name is by the currency of a
-    cost, and came of campaigns whose cost is known in it; `revenue_with_other_cost` is in another currency
-    than any cost of its campaign. `exact_cost` has no currency in which nothing was told.
+    `conversions_in` are those of each currency, `conversions_of_links` those that links led to. What has
+    `with_cost` in its name is by the currency of a cost, and came of campaigns whose cost is known in it;
+    `revenue_with_other_cost` is in another currency than any cost of its campaign. `cost` has no currency in
+    which nothing was told.
     """
 
     clicks: int = 0
@@ -63,41 +66,21 @@ class GroupSums:
     installs: int = 0
     customers: int = 0
     contacts: int = 0
-    leads: int | Fraction = 0
-    conversions: int | Fraction = 0
-    events: int | Fraction = 0
-    identities: int | Fraction = 0
-    came_of_links: int | Fraction = 0
+    leads: Exact = 0
+    conversions: Exact = 0
+    events: Exact = 0
+    identities: Exact = 0
+    conversions_of_links: Exact = 0
     chance_of_best: float | None = None
-    conversions_in: dict[str, int | Fraction] = field(default_factory=dict)
-    exact_revenue: dict[str, Fraction] = field(default_factory=dict)
-    exact_revenue_of_links: dict[str, Fraction] = field(default_factory=dict)
-    exact_refunds: dict[str, Fraction] = field(default_factory=dict)
+    conversions_in: dict[str, Exact] = field(default_factory=dict)
+    revenue: dict[str, Fraction] = field(default_factory=dict)
+    revenue_of_links: dict[str, Fraction] = field(default_factory=dict)
+    refunds: dict[str, Fraction] = field(default_factory=dict)
     clicks_with_cost: dict[str, int] = field(default_factory=dict)
     conversions_with_cost: dict[str, Fraction] = field(default_factory=dict)
-    exact_revenue_with_cost: dict[str, Fraction] = field(default_factory=dict)
+    revenue_with_cost: dict[str, Fraction] = field(default_factory=dict)
     revenue_with_other_cost: dict[str, Fraction] = field(default_factory=dict)
-    exact_cost: dict[str, Fraction] = field(default_factory=dict)
-
-    @property
-    def revenue(self) -> Amounts:
-        """The amounts by currency."""
-        return _shown(self.exact_revenue)
-
-    @property
-    def refunds(self) -> Amounts:
-        """What was paid back of the revenue."""
-        return _shown(self.exact_refunds)
-
-    @property
-    def net_revenue(self) -> Amounts:
-        """The revenue without what was paid back of it."""
-        return _shown(
-            {
-                currency: paid - self.exact_refunds.get(currency, 0)
-                for currency, paid in self.exact_revenue.items()
-            }
-        )
+    cost: dict[str, Fraction] = field(default_factory=dict)
 
     def add(self, sales: Iterable[Sold]) -> None:
         """Add sales."""
@@ -107,7 +90,7 @@ class GroupSums:
             self.conversions += _part(sold.conversions, whole)
             self.events += _part(sold.events, whole)
             self.identities += _part(sold.identities, whole)
-            self.came_of_links += _part(sold.of_links, whole)
+            self.conversions_of_links += _part(sold.of_links, whole)
             for currency in sold.costs_in or ():
                 _add(self.conversions_with_cost, currency, Fraction(sold.conversions or 0, whole))
             if sold.currency and sold.conversions:
@@ -117,23 +100,23 @@ class GroupSums:
 
     def _add_amounts(self, currency: str, sold: Sold) -> None:
         unit = sold.whole * 10 ** (sold.digits or 0)
-        _add(self.exact_revenue, currency, Fraction(sold.revenue or 0, unit))
+        _add(self.revenue, currency, Fraction(sold.revenue or 0, unit))
         if sold.of_links:
-            _add(self.exact_revenue_of_links, currency, Fraction(sold.revenue_of_links or 0, unit))
+            _add(self.revenue_of_links, currency, Fraction(sold.revenue_of_links or 0, unit))
         if sold.costs_in:
             is_other = currency not in sold.costs_in
-            with_cost = self.revenue_with_other_cost if is_other else self.exact_revenue_with_cost
+            with_cost = self.revenue_with_other_cost if is_other else self.revenue_with_cost
             _add(with_cost, currency, Fraction(sold.revenue or 0, unit))
         if sold.refunds:
-            _add(self.exact_refunds, currency, Fraction(sold.refunds, unit))
+            _add(self.refunds, currency, Fraction(sold.refunds, unit))
 
     def add_costs(self, costs: Iterable[Spent]) -> None:
         """Add costs."""
         for spent in costs:
-            _add(self.exact_cost, spent.currency, Fraction(spent.amount, 10**spent.digits))
+            _add(self.cost, spent.currency, Fraction(spent.amount, 10**spent.digits))
 
 
-def _part(weight: int | None, whole: int) -> int | Fraction:
+def _part(weight: int | None, whole: int) -> Exact:
     if not weight:
         return 0
     return weight if whole == 1 else Fraction(weight, whole)
@@ -143,90 +126,58 @@ def _add(amounts: dict[str, Fraction], currency: str, amount: Fraction) -> None:
     amounts[currency] = amounts.get(currency, Fraction()) + amount
 
 
-def _shown(amounts: Mapping[str, Fraction]) -> Amounts:
-    return {currency: shown(amount, currency) for currency, amount in amounts.items()}
-
-
-def value_of(measure: Shown, counts: GroupSums, currency: str | None) -> Value:
-    """What is shown of a measure."""
-    if value := _VALUES.get(measure):
-        return value(counts, currency)
-    count: int | Fraction = getattr(counts, measure.value)
-    return plain_count(count)
-
-
-def _conversions_in(counts: GroupSums, _: str | None) -> Value:
-    return {name: plain_count(count) for name, count in sorted(counts.conversions_in.items())}
-
-
-def _conversion_rate(counts: GroupSums, _: str | None) -> Value:
-    return round(float(counts.came_of_links) / counts.clicks, RATE_DIGITS) if counts.clicks else None
-
-
-def _revenue_per_click(counts: GroupSums, currency: str | None) -> Value:
-    if not counts.clicks:
-        return None
-    amounts = {name: amount / counts.clicks for name, amount in counts.exact_revenue_of_links.items()}
-    rounded = {name: shown(amount, name, MORE_DIGITS) for name, amount in amounts.items()}
-    return _money(rounded, currency, MORE_DIGITS)
-
-
-def _cost(counts: GroupSums, currency: str | None) -> Value:
-    """What was spent; None where no cost is known."""
-    return _by_cost(_shown(dict(sorted(counts.exact_cost.items()))), currency)
-
-
-def _cost_per(
-    counts: GroupSums, currency: str | None, things: Mapping[str, int | Fraction], digits: int = 0
-) -> Value:
-    """What each thing cost of which the cost in a currency is known; None where there are none."""
-    each = {
-        name: shown(cost / things[name], name, digits)
-        for name, cost in sorted(counts.exact_cost.items())
-        if things.get(name)
-    }
-    return _by_cost(each, currency)
-
-
-def _by_cost(values: Amounts | Counts, currency: str | None) -> Value:
-    """The values by the currency of a cost, or the one in this currency; None for nothing."""
-    return (values or None) if currency is None else values.get(currency)
-
-
-def _return(counts: GroupSums, currency: str | None) -> Value:
-    """Revenue of campaigns with a cost in its currency, by that cost; None where that is not known, or 0."""
-    returns = {
-        name: round(float(counts.exact_revenue_with_cost.get(name, 0) / cost), RATE_DIGITS)
-        for name, cost in sorted(counts.exact_cost.items())
-        if cost
-    }
-    return _by_cost(returns, currency)
-
-
-def _money(amounts: Amounts, currency: str | None, digits: int = 0) -> Value:
+def value_of(shown: Shown, sums: GroupSums, currency: str | None) -> Value:
+    """What is shown of a measure, of amounts what is in this currency."""
+    if isinstance(shown, ByCurrency):
+        return {name: plain_count(count) for name, count in sorted(sums.conversions_in.items())}
+    exact = _exact(shown.formula, sums)
+    if not isinstance(exact, Mapping):
+        return None if exact is None else _rounded(shown.unit, exact)
+    values: dict[str, Any] = {name: _rounded_amount(shown.unit, exact[name], name) for name in sorted(exact)}
     if currency is None:
-        return dict(sorted(amounts.items()))
-    return amounts.get(currency, shown(Fraction(), currency, digits))
+        return None if shown.kind is MeasureKind.COSTS and not values else values
+    # Where no cost was told, it is not known: it is not 0.
+    nothing = None if shown.kind is MeasureKind.COSTS else _rounded_amount(shown.unit, Fraction(), currency)
+    return values.get(currency, nothing)
 
 
-# How values are made that are not counts as they are.
-_VALUES: Mapping[Shown, Callable[[GroupSums, str | None], Value]] = {
-    ByCurrency.CONVERSIONS: _conversions_in,
-    Measure.REVENUE: lambda counts, currency: _money(counts.revenue, currency),
-    Measure.REFUNDS: lambda counts, currency: _money(counts.refunds, currency),
-    Measure.NET_REVENUE: lambda counts, currency: _money(counts.net_revenue, currency),
-    Measure.CONVERSION_RATE: _conversion_rate,
-    Measure.REVENUE_PER_CLICK: _revenue_per_click,
-    Measure.COST: _cost,
-    Measure.RETURN_ON_AD_SPEND: _return,
-    Measure.COST_PER_CLICK: lambda counts, currency: _cost_per(
-        counts, currency, counts.clicks_with_cost, MORE_DIGITS
-    ),
-    Measure.COST_PER_CONVERSION: lambda counts, currency: _cost_per(
-        counts, currency, counts.conversions_with_cost
-    ),
-    Measure.CHANCE_OF_BEST: lambda counts, _: counts.chance_of_best,
-}
+def _exact(formula: Formula, sums: GroupSums) -> Exact | float | Mapping[str, Exact] | None:
+    """The measure before it is rounded; of amounts, by currency. None for a rate without clicks."""
+    match formula:
+        case Sum(name):
+            exact: Exact | float | Mapping[str, Exact] | None = getattr(sums, name)
+            return exact
+        case Less(whole, part):
+            parts = getattr(sums, part.name)
+            return {name: amount - parts.get(name, 0) for name, amount in getattr(sums, whole.name).items()}
+        case Per(of, by):
+            return _ratio(getattr(sums, of.name), getattr(sums, by.name), sums)
+
+
+def _ratio(
+    of: Exact | Mapping[str, Exact], by: Exact | Mapping[str, Exact], sums: GroupSums
+) -> Exact | Mapping[str, Exact] | None:
+    if isinstance(by, Mapping):  # each is of a cost, and is known in its currencies
+        parts = of if isinstance(of, Mapping) else {}
+        return {name: Fraction(parts.get(name, 0)) / by[name] for name in sums.cost if by.get(name)}
+    if not by:
+        return None
+    if isinstance(of, Mapping):
+        return {name: Fraction(amount) / by for name, amount in of.items()}
+    return Fraction(of) / by
+
+
+def _rounded(unit: Unit, exact: Exact | float) -> int | float:
+    if unit is Unit.SHARE:
+        return round(float(exact), RATE_DIGITS)
+    assert not isinstance(exact, float)
+    return plain_count(exact)
+
+
+def _rounded_amount(unit: Unit, exact: Exact, currency: str) -> float | Decimal:
+    if unit is Unit.RETURN:
+        return round(float(exact), RATE_DIGITS)
+    return shown_amount(Fraction(exact), currency, MORE_DIGITS if unit is Unit.AMOUNT_PER_CLICK else 0)
 
 
 def changes_of(now: ValueColumns, before: ValueColumns) -> ValueColumns:

@@ -13,17 +13,16 @@ from zoneinfo import ZoneInfo
 
 from backend.domain.analytics.event_properties import parse_event_field
 from backend.domain.analytics.filters import Filters
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
 from backend.domain.analytics.query import (
     CHANGE,
     DEFAULT_LIMIT,
     DIFFERENCE,
-    MONEY,
     MOST_GROUPINGS,
     MOST_LIMIT,
     Field,
-    Measure,
     Order,
     Query,
 )
@@ -123,9 +122,10 @@ class OrderRule:
 
     def schema(self) -> Schema:
         """JSON Schema of all columns, in both directions."""
-        plain = [measure for measure in Measure if measure not in MONEY]
+        plain = [measure for measure in Measure if not measure.is_money]
         compared = f"({re.escape(CHANGE)}|{re.escape(DIFFERENCE)})?"
-        amounts = f"({'|'.join(sorted(MONEY))})(\\.[A-Z]{{3}}){{0,{self._MOST_CURRENCIES}}}"
+        money = "|".join(sorted(set(Measure) - set(plain)))
+        amounts = f"({money})(\\.[A-Z]{{3}}){{0,{self._MOST_CURRENCIES}}}"
         of_measures = f"{compared}({'|'.join(plain)}|{amounts})"
         named: Schema = {"type": "string", "pattern": f"^-?({of_measures}|{'|'.join(Field)})$"}
         of_events: Schema = {"type": "string", "pattern": r"^-?event\..+$"}

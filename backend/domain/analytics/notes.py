@@ -10,18 +10,8 @@ from fractions import Fraction
 from backend.domain.analytics.answer import RowKind, plain_count
 from backend.domain.analytics.event_properties import MOST_VALUES
 from backend.domain.analytics.figures import GroupSums
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    COST_FIELDS,
-    COSTS,
-    OF_COSTS,
-    PEOPLE,
-    RATES,
-    SALES,
-    Field,
-    Measure,
-    Query,
-)
+from backend.domain.analytics.measures import Measure, MeasureKind
+from backend.domain.analytics.query import CLICK_FIELDS, COST_FIELDS, Field, Query
 
 _KINDS = {
     RowKind.NOT_CREDITED: "“Not credited” (kind not_credited) is what no touch gets the credit for: by these "
@@ -66,7 +56,7 @@ def notes_on(query: Query, counted: NotedFacts, missing: Mapping[Measure, int]) 
         *_of_clicks(query),
         *_of_people(query),
         *_of_links(query, missing),
-        *([query.rules.in_words] if query.needed & SALES else ()),
+        *([query.rules.in_words] if query.needs(MeasureKind.SALES, MeasureKind.PEOPLE) else ()),
         *(note for kind, note in _KINDS.items() if kind in counted.kinds),
         *_of_rates(query, counted),
         *_of_currencies(query, counted),
@@ -99,7 +89,7 @@ def notes_on_former_days(query: Query, first: date, cut_days: int) -> list[str]:
             f"Single clicks are known from {first} on. Visitors before are known by days and links only: "
             f"by {named} they are in no {where}."
         )
-    if query.click_fields and query.needed & SALES:
+    if query.click_fields and query.needs(MeasureKind.SALES, MeasureKind.PEOPLE):
         named = ", ".join(query.click_fields)
         notes.append(
             f"What came of clicks before {first} has no {named}: single clicks are known from then on."
@@ -125,7 +115,7 @@ def _of_clicks(query: Query) -> Iterator[str]:
 
 
 def _of_people(query: Query) -> Iterator[str]:
-    if PEOPLE.intersection(query.measures) and query.group_by:
+    if query.asks_for(MeasureKind.PEOPLE) and query.group_by:
         yield "A customer who belongs to several rows counts in each of them, and once in the totals."
 
 
@@ -147,8 +137,8 @@ def _of_links(query: Query, missing: Mapping[Measure, int]) -> Iterator[str]:
 
 def _of_rates(query: Query, counted: NotedFacts) -> Iterator[str]:
     total = counted.total
-    others = total.conversions - total.came_of_links
-    if others and RATES.intersection(query.measures):
+    others = total.conversions - total.conversions_of_links
+    if others and any(measure.is_rate for measure in query.measures):
         yield (
             f"{plain_count(others)} of {plain_count(total.conversions)} conversions came of no link: they "
             "are in no rate, as rates are what came of links by their clicks."
@@ -162,7 +152,7 @@ def _of_currencies(query: Query, counted: NotedFacts) -> Iterator[str]:
 
 
 def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
-    if COSTS.isdisjoint(query.measures):
+    if not query.asks_for(MeasureKind.COSTS):
         return
     if not query.knows_cost:
         others = [
@@ -172,7 +162,7 @@ def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
         what = ", ".join(others) or "the links of this key"
         yield f"Costs are told by campaign and day: by {what} they are not known, and {where}."
     total = counted.total
-    if total.exact_cost and OF_COSTS.intersection(query.measures):
+    if total.cost and query.asks_what_came_of_costs:
         yield (
             "Return on ad spend, cost per click and cost per conversion in a currency count what came of "
             "campaigns whose cost in it is known in this time, and nothing else."
@@ -186,5 +176,5 @@ def _of_costs(query: Query, counted: NotedFacts) -> Iterator[str]:
     if counted.costs_left_out:
         named = ", ".join(sorted(counted.costs_left_out))
         yield f"Costs in other currencies than {query.currency} are in no figure ({named})."
-    if total.exact_cost and query.period.cuts_days:
+    if total.cost and query.period.cuts_days:
         yield "A cost is of a whole day: of a day that the period cuts it counts where that day's noon is."

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.analytics.event_properties import EventProperty, event_fields
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Shown
 from backend.domain.analytics.period import Comparison, QueryPeriod, TimeField
 from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules
@@ -21,47 +22,6 @@ MOST_LIMIT = 10_000
 DEFAULT_LIMIT = 100
 # Before a measure: how much it changed, as a share of what it was, and in itself.
 CHANGE, DIFFERENCE = "change.", "difference."
-
-
-class Measure(StrEnum):
-    """What is counted."""
-
-    CLICKS = "clicks"
-    VISITORS = "visitors"
-    NOT_COUNTED = "not_counted"
-    OPENS = "opens"  # those clicks that opened an app without a browser
-    INSTALLS = "installs"
-    LEADS = "leads"
-    CONVERSIONS = "conversions"
-    EVENTS = "events"
-    IDENTITIES = "identities"  # devices that became known as a customer's
-    CUSTOMERS = "customers"  # who bought
-    CONTACTS = "contacts"  # who is known by a customer id, leads included
-    REVENUE = "revenue"
-    REFUNDS = "refunds"
-    NET_REVENUE = "net_revenue"
-    CONVERSION_RATE = "conversion_rate"
-    REVENUE_PER_CLICK = "revenue_per_click"
-    COST = "cost"
-    RETURN_ON_AD_SPEND = "return_on_ad_spend"
-    COST_PER_CLICK = "cost_per_click"
-    COST_PER_CONVERSION = "cost_per_conversion"
-    CHANCE_OF_BEST = "chance_of_best"  # that a variant converts better than the others
-
-
-class ByCurrency(StrEnum):
-    """What answers without a currency show beside a measure: how much of it is in each currency."""
-
-    CONVERSIONS = "conversions_by_currency"
-
-    @property
-    def measure(self) -> Measure:
-        """The measure that it divides."""
-        return Measure(self.name.lower())
-
-
-# What answers show.
-Shown = Measure | ByCurrency
 
 
 class Field(StrEnum):
@@ -106,44 +66,10 @@ CLICK_FIELDS = frozenset(
 )
 # All that is left is of links.
 LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
-# What is counted of the requests and opens of links, each once.
-OF_CLICKS = (Measure.CLICKS, Measure.NOT_COUNTED, Measure.OPENS)
-# What campaigns cost, by what came of those whose cost is known.
-OF_COSTS = frozenset({Measure.RETURN_ON_AD_SPEND, Measure.COST_PER_CLICK, Measure.COST_PER_CONVERSION})
-COSTS = OF_COSTS | {Measure.COST}
 # What a cost is told for.
 COST_FIELDS = frozenset({Field.CAMPAIGN, Field.DAY, Field.WEEK, Field.MONTH})
-# Amounts, and what is made of amounts: each is by currency.
-MONEY = COSTS | {Measure.REVENUE, Measure.REFUNDS, Measure.NET_REVENUE, Measure.REVENUE_PER_CLICK}
-# What is counted from visitors' leads, conversions, events and identities.
-SALES = frozenset(
-    {
-        Measure.LEADS,
-        Measure.CONVERSIONS,
-        Measure.EVENTS,
-        Measure.IDENTITIES,
-        Measure.CUSTOMERS,
-        Measure.CONTACTS,
-        Measure.REVENUE,
-        Measure.REFUNDS,
-    }
-)
-# What is counted of different people, each once.
-PEOPLE = frozenset({Measure.CUSTOMERS, Measure.CONTACTS})
-# What came of links, by clicks.
-RATES = frozenset({Measure.CONVERSION_RATE, Measure.REVENUE_PER_CLICK})
 # What a link, a campaign or an ad led to, or nothing did.
-_OF_TOUCHES = SALES | {Measure.INSTALLS}
-# What each measure that is not counted itself is made of.
-_PARTS = {
-    Measure.NET_REVENUE: (Measure.REVENUE, Measure.REFUNDS),
-    Measure.CONVERSION_RATE: (Measure.CONVERSIONS, Measure.CLICKS),
-    Measure.REVENUE_PER_CLICK: (Measure.REVENUE, Measure.CLICKS),
-    Measure.RETURN_ON_AD_SPEND: (Measure.REVENUE, Measure.COST),
-    Measure.COST_PER_CLICK: (Measure.COST, Measure.CLICKS),
-    Measure.COST_PER_CONVERSION: (Measure.COST, Measure.CONVERSIONS),
-    Measure.CHANCE_OF_BEST: (Measure.CONVERSIONS, Measure.CLICKS),
-}
+_OF_TOUCHES = (MeasureKind.SALES, MeasureKind.PEOPLE, MeasureKind.INSTALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +182,21 @@ class Query:
     @property
     def needed(self) -> frozenset[Measure]:
         """What has to be counted, also for rates."""
-        return frozenset(part for measure in self.measures for part in _PARTS.get(measure, (measure,)))
+        return frozenset(part for measure in self.measures for part in measure.needed)
+
+    def needs(self, *kinds: MeasureKind) -> bool:
+        """Whether anything of such kinds has to be counted."""
+        return any(measure.kind in kinds for measure in self.needed)
+
+    @property
+    def asks_what_came_of_costs(self) -> bool:
+        """Whether it has a measure that is made of what campaigns cost, and of what came of them."""
+        of_costs = (measure for measure in self.measures if measure.kind is MeasureKind.COSTS)
+        return any(measure is not Measure.COST for measure in of_costs)
+
+    def asks_for(self, *kinds: MeasureKind) -> bool:
+        """Whether it has a measure of such a kind."""
+        return any(measure.kind in kinds for measure in self.measures)
 
     @property
     def needs_subscription(self) -> bool:
@@ -286,7 +226,7 @@ class Query:
     @property
     def has_kinds_of_touches(self) -> bool:
         """Whether there are rows apart for what has no touch, and for links that were deleted for good."""
-        return not LINK_FIELDS.isdisjoint(self.group_by) and not self.needed.isdisjoint(_OF_TOUCHES)
+        return not LINK_FIELDS.isdisjoint(self.group_by) and self.needs(*_OF_TOUCHES)
 
     @property
     def partial_labels(self) -> frozenset[str]:
@@ -301,7 +241,7 @@ class Query:
             return self.order
         if time := self.time_field:
             return Order(Field(time))
-        columns = [measure for measure in self.measures if measure not in MONEY or self.currency]
+        columns = [measure for measure in self.measures if not measure.is_money or self.currency]
         if columns:
             return Order(columns[0], is_descending=True)
         return Order(self.group_by[0]) if self.group_by else Order(self.measures[0])
@@ -342,14 +282,18 @@ def _check_order(query: Query) -> None:
     columns = query.measures if is_compared else (*query.measures, *query.group_by)
     if order.column not in columns:
         raise InvalidField("order_by", f"must be one of {_words(columns)}")
-    if order.column in MONEY and not (query.currency or order.currencies):
+    if _is_money(order) and not (query.currency or order.currencies):
         raise InvalidField(
             "order_by",
             f"can't be {order.column} without currency: amounts of two don't compare. Sort by those in one "
             f"currency, such as {order.column}.EUR",
         )
-    if order.currencies and order.column not in MONEY:
+    if order.currencies and not _is_money(order):
         raise InvalidField("order_by", f"can't have a currency behind {order.column}, which is no amount")
+
+
+def _is_money(order: Order) -> bool:
+    return isinstance(order.column, Measure) and order.column.is_money
 
 
 def is_of_events(name: QueryField) -> bool:

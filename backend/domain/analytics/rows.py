@@ -19,9 +19,10 @@ from backend.domain.analytics.answer import (
     Values,
 )
 from backend.domain.analytics.changes import shown_in
-from backend.domain.analytics.figures import MORE_DIGITS, PER_CLICK
+from backend.domain.analytics.figures import MORE_DIGITS
+from backend.domain.analytics.measures import ByCurrency, Measure, Shown, Unit
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import MONEY, RATES, ByCurrency, Field, Measure, Shown
+from backend.domain.analytics.query import Field
 from backend.domain.fields.money import minor_digits
 from backend.domain.fields.spreadsheets import csv_cell, csv_line, line_of_written
 from backend.domain.ids import LinkId
@@ -35,11 +36,10 @@ Links = Mapping[LinkId, NamedLink]
 # What tells rows apart, beside what they are of.
 KIND, PARTIAL = "kind", "partial"
 # Without a currency, these are by currency.
-_BY_CURRENCY: frozenset[Shown] = MONEY | frozenset(ByCurrency)
+_BY_CURRENCY: frozenset[Shown] = frozenset([*filter(lambda measure: measure.is_money, Measure), *ByCurrency])
 _LINK_COLUMNS = ("link_name", "short_url")
 # The models by which a sale may be divided between several touches.
 _DIVIDING = frozenset({Model.LINEAR, Model.POSITION_BASED})
-_DIVIDED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES})
 
 
 class CellKind(Enum):
@@ -189,14 +189,12 @@ class AnswerRows:
         return [] if isinstance(shown, ByCurrency) else [self._column(measure, self._answer.query.currency)]
 
     def _column(self, measure: Measure, currency: str | None) -> TypedColumn:
-        if measure is Measure.RETURN_ON_AD_SPEND:
+        if measure.unit in {Unit.RETURN, Unit.SHARE}:
             return TypedColumn(measure, CellKind.NUMBER)
-        if measure in MONEY:
-            more = MORE_DIGITS if measure in PER_CLICK else 0
+        if measure.is_money:
+            more = MORE_DIGITS if measure.unit is Unit.AMOUNT_PER_CLICK else 0
             return TypedColumn(measure, CellKind.DECIMAL, minor_digits(currency or "") + more)
-        if measure in RATES or measure is Measure.CHANCE_OF_BEST:
-            return TypedColumn(measure, CellKind.NUMBER)
-        if measure in _DIVIDED and self._answer.query.rules.model in _DIVIDING:
+        if measure.unit is Unit.CREDIT and self._answer.query.rules.model in _DIVIDING:
             return TypedColumn(measure, CellKind.DECIMAL, RATE_DIGITS)
         return TypedColumn(measure, CellKind.COUNT)
 
@@ -259,7 +257,7 @@ def _number(value: Value, shown: Shown) -> Any:
         return value
     if isinstance(shown, ByCurrency):
         return [{"currency": name, shown.measure: count} for name, count in value.items()]
-    if shown is Measure.RETURN_ON_AD_SPEND:
+    if shown.unit is Unit.RETURN:
         return [{"currency": name, shown: share} for name, share in value.items()]
     return [{"currency": name, "amount": f"{amount:f}"} for name, amount in value.items()]
 

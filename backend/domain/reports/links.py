@@ -14,7 +14,8 @@ from typing import Any
 
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.input import FIELDS, UpTo, Words, parse_query
-from backend.domain.analytics.query import MONEY, Field, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field, Query
 from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Schema, parse_fields, parse_string
 from backend.domain.links.links import CreatedBy, LinkState
@@ -168,13 +169,13 @@ def read_links(saved: Mapping[str, Any], now: datetime, *, shows_revenue: bool) 
     with collect_errors(errors):
         queries.append(parse_query({name: saved[name] for name in _TIMES if name in saved}, now))
     measures = [figure.measure for figure in own.get("measures", tuple(ListFigure))]
-    shown = tuple(measure for measure in measures if shows_revenue or measure not in MONEY)
+    shown = tuple(measure for measure in measures if shows_revenue or not measure.is_money)
     if not shown:
         rule = "must have one that is no amount, since shows_revenue is false"
         errors.append(InvalidField("measures", rule))
     raise_all(errors)
     order = own.get("order_by", NEWEST_FIRST)
-    if not isinstance(order, LinkSort) and order[0] in MONEY and not shows_revenue:
+    if not isinstance(order, LinkSort) and order[0].is_money and not shows_revenue:
         order = NEWEST_FIRST
     query = replace(
         queries[0], measures=shown, group_by=(Field.LINK,), limit=own.get("limit", DEFAULT_LISTED)

@@ -16,8 +16,9 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from backend.domain.analytics.input import FIELDS, Words, parse_query
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QUARTER_SECONDS, QueryPeriod
-from backend.domain.analytics.query import Measure, Query, is_of_events
+from backend.domain.analytics.query import Query, is_of_events
 from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, parse_fields
 

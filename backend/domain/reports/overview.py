@@ -9,16 +9,8 @@ from typing import Any
 
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.input import UpTo, Words, parse_query
-from backend.domain.analytics.query import (
-    MOST_LIMIT,
-    TIMES,
-    Field,
-    Measure,
-    Order,
-    Query,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import MOST_LIMIT, TIMES, Field, Order, Query, QueryField, is_of_events
 from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all
 from backend.domain.fields.rules import Rule, parse_fields
 

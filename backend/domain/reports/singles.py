@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.analytics.input import FIELDS, UpTo, parse_query
-from backend.domain.analytics.query import Measure, Query, is_of_events
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query, is_of_events
 from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, Word, parse_fields
 

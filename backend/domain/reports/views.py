@@ -17,8 +17,9 @@ from backend.domain.analytics.event_properties import check_marked, event_fields
 from backend.domain.analytics.funnels.funnel import FunnelQuery
 from backend.domain.analytics.funnels.input import parse_funnel_query
 from backend.domain.analytics.input import parse_query
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import MONEY, Measure, Query, is_of_events
+from backend.domain.analytics.query import Query, is_of_events
 from backend.domain.errors import FieldError, InvalidField
 from backend.domain.reports.cohorts import CohortTables, read_cohorts
 from backend.domain.reports.links import LinkList, read_links
@@ -161,7 +162,7 @@ def read_view(
 def without_amounts(query: Query) -> Query:
     """The query without measures of money. Raises InvalidField if nothing is left."""
     nothing_left = InvalidField("measures", "must have one that is no amount, since shows_revenue is false")
-    return _without(MONEY, query, nothing_left)
+    return _without({measure for measure in query.measures if measure.is_money}, query, nothing_left)
 
 
 def without_installs(query: Query) -> Query:

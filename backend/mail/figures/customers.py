@@ -13,7 +13,8 @@ from backend.domain.analytics.answer import Values
 from backend.domain.analytics.cohorts.new_customers import NewAndReturning
 from backend.domain.analytics.cohorts.sales import SaleFigures
 from backend.domain.analytics.cohorts.time_to_sale import TimeToSale
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query
 from backend.domain.mail.language import Language
 from backend.mail.figures.mailed import MailedReport, MailFigure, MailRow, MailSection, compared_in
 from backend.mail.numbers import change_in_words, duration_in, lines_of, period_in

@@ -12,7 +12,7 @@ from datetime import timedelta
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share
 from backend.domain.analytics.funnels.funnel import FunnelStep, FunnelStepKind
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.measures import Measure
 from backend.domain.mail.language import Language
 from backend.domain.sales.credit_rules import CreditTo
 from backend.mail.figures.mailed import (

@@ -8,8 +8,9 @@ from datetime import datetime
 
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind
 from backend.domain.analytics.event_properties import EventProperty
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import Comparison, TimeField
-from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryField
+from backend.domain.analytics.query import TIMES, Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Recipient

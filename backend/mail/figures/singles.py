@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field, Query
 from backend.domain.mail.language import Language
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale
 from backend.domain.reports.singles import COUNTED

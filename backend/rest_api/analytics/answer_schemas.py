@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.event_properties import BEGIN
-from backend.domain.analytics.measure_words import MEANINGS
-from backend.domain.analytics.query import COSTS, MONEY, ByCurrency, Field, Measure
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Unit
+from backend.domain.analytics.query import Field
 from backend.domain.analytics.rows import KIND, PARTIAL
 from backend.domain.fields.rules import Schema
 from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
@@ -21,33 +23,33 @@ _COST: Schema = _AMOUNT | {
     "description": "Amounts by currency; where currency was given, its amount. Null where nothing was told, "
     "or where it can't be known: costs are told by campaign and day."
 }
-_VALUES: dict[str, Schema] = {
-    **{measure.value: COUNT for measure in Measure if measure not in MONEY},
-    # Fractions where several touches share the credit.
-    **{
-        measure.value: {"type": "number", "minimum": 0}
-        for measure in (Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES)
-    },
-    Measure.CONVERSION_RATE.value: {"type": ["number", "null"], "minimum": 0},
-    Measure.CHANCE_OF_BEST.value: {"type": ["number", "null"], "minimum": 0, "maximum": 1},
-    **{measure.value: _AMOUNT for measure in Measure if measure in MONEY - COSTS},
-    **{measure.value: _COST for measure in Measure if measure in COSTS},
-    Measure.RETURN_ON_AD_SPEND.value: {
-        "anyOf": [
-            {"type": "array", "items": answer_object(currency=TEXT, return_on_ad_spend={"type": "number"})},
-            {"type": ["number", "null"]},
-        ],
-        "description": "By the currency of the cost; where currency was given, a number. Null as of cost.",
-    },
+_RETURN: Schema = {
+    "anyOf": [
+        {"type": "array", "items": answer_object(currency=TEXT, return_on_ad_spend={"type": "number"})},
+        {"type": ["number", "null"]},
+    ],
+    "description": "By the currency of the cost; where currency was given, a number. Null as of cost.",
 }
-_MEASURES: dict[str, Schema] = {
-    name: schema | {"description": f"{MEANINGS[Measure(name)]} {schema.get('description', '')}".strip()}
-    for name, schema in _VALUES.items()
+_SHARED: Schema = {"type": "number", "minimum": 0}  # a fraction where several touches share the credit
+_OF_UNITS: Mapping[Unit, Schema] = {
+    Unit.COUNT: COUNT,
+    Unit.CREDIT: _SHARED,
+    Unit.SHARE: {"type": ["number", "null"], "minimum": 0},
+    Unit.RETURN: _RETURN,
 }
+
+
+def _schema_of(measure: Measure) -> Schema:
+    schema = _OF_UNITS.get(measure.unit, _COST if measure.kind is MeasureKind.COSTS else _AMOUNT)
+    most = {"maximum": 1} if measure is Measure.CHANCE_OF_BEST else {}
+    return schema | most | {"description": f"{measure.meaning} {schema.get('description', '')}".strip()}
+
+
+_MEASURES: dict[str, Schema] = {measure.value: _schema_of(measure) for measure in Measure}
 for _by_currency in ByCurrency:
     _MEASURES[_by_currency] = {
         "type": "array",
-        "items": answer_object(currency=TEXT, **{_by_currency.measure: {"type": "number", "minimum": 0}}),
+        "items": answer_object(currency=TEXT, **{_by_currency.measure: _SHARED}),
         "description": f"How many of {_by_currency.measure} are in each currency; "
         "absent where currency was given.",
     }

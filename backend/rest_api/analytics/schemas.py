@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.analytics import measure_words
 from backend.domain.analytics.input import FIELDS, field_schema
+from backend.domain.analytics.measures import Measure
 from backend.domain.fields.rules import Rule, Schema
 
 MEANINGS = {
     "measures": "What is counted; by default clicks. "
-    + " ".join(f"{name}: {words}" for name, words in measure_words.MEANINGS.items()),
+    + " ".join(f"{measure}: {measure.meaning}" for measure in Measure),
     "group_by": "What each row is of; nothing gives one row. At most one part of the time. Leads, "
     "conversions and events have the country, platform, system, browser, referrer and outcome of the click "
     "that earned them, where that is known.",

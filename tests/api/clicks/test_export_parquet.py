@@ -7,7 +7,7 @@ from datetime import timedelta
 import httpx
 
 from backend.app import Service
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.measures import Measure
 from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import set_subscription
 from backend.storage.driver.mongo import Database

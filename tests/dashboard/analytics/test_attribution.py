@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from html import unescape
 
-from backend.dashboard.analytics.figures import LABELS, meanings_of
+from backend.dashboard.analytics.figures import meanings_of
+from backend.domain.analytics.measures import Measure
 from backend.domain.costs.cost import ToldCost
 from backend.domain.links.links import Link
 from backend.storage.costs.costs import tell_costs
@@ -289,6 +290,6 @@ def assert_explained(page: str) -> None:
     meanings = dict(
         re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page.partition("What these figures count")[2])
     )
-    asked = {name: meaning for name, meaning in meanings_of(LABELS) if name in figures(page)}
+    asked = {name: meaning for name, meaning in meanings_of(Measure) if name in figures(page)}
     assert meanings.items() >= asked.items()
     assert "Conversions" in meanings

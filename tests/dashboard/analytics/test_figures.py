@@ -6,7 +6,7 @@ import pytest
 
 from backend.dashboard.analytics.figures import shown_change
 from backend.domain.analytics.answer import Row
-from backend.domain.analytics.query import Measure
+from backend.domain.analytics.measures import Measure
 
 
 @pytest.mark.parametrize(

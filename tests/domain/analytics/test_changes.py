@@ -8,7 +8,7 @@ import pytest
 
 from backend.domain.analytics.answer import Values
 from backend.domain.analytics.changes import MeasureChange, change_of
-from backend.domain.analytics.query import ByCurrency, Measure
+from backend.domain.analytics.measures import ByCurrency, Measure
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,9 @@ from typing import Any
 from bson import Decimal128
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Group, RowKind
+from backend.domain.analytics.measures import ByCurrency, Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    MONEY,
-    ByCurrency,
-    Field,
-    Filter,
-    Measure,
-    Query,
-    QueryField,
-)
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Filter, Query, QueryField
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.destinations.destination import Outcome
@@ -282,7 +273,7 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
                 counts = {name: count for name in ("EUR", "JPY") if (count := expected[f"sales in {name}"])}
                 assert values[ByCurrency.CONVERSIONS] == counts, row.group
             for measure in query.measures:
-                if measure in MONEY:
+                if measure.is_money:
                     known = ((name, _cents(measure, name, expected)) for name in ("EUR", "JPY"))
                     cents = {name: amount for name, amount in known if amount}
                     amounts = values[measure]
@@ -295,6 +286,6 @@ def assert_equal(found: AnalyticsAnswer, history: History) -> None:
                     assert values[measure] == rate, row.group
                 else:
                     assert values[measure] == expected[measure], (row.group, measure)
-        asked = {*query.measures, *("EUR", "JPY")[: 2 * (not MONEY.isdisjoint(query.measures))]}
+        asked = {*query.measures, *("EUR", "JPY")[: 2 * any(measure.is_money for measure in query.measures)]}
         told = {group for group, figures in rows.items() if any(figures[column] for column in asked)}
         assert told <= {(*row.group, row.kind) if row.kind else row.group for row in found.rows}

@@ -11,19 +11,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import strategies as st
 
 from backend.domain.analytics.event_properties import EventProperty
+from backend.domain.analytics.measures import Measure, MeasureKind
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
-from backend.domain.analytics.query import (
-    COSTS,
-    MONEY,
-    TIMES,
-    Field,
-    Measure,
-    Not,
-    Order,
-    Prefix,
-    Query,
-    QueryField,
-)
+from backend.domain.analytics.query import TIMES, Field, Not, Order, Prefix, Query, QueryField
 from backend.domain.sales.credit_rules import CreditRules, Model
 from tests.storage.analytics.queried_facts import (
     DAY_MS,
@@ -237,7 +227,11 @@ def filters(draw: Any) -> dict[QueryField, Any]:
 COUNTED = tuple(measure for measure in Measure if measure is not Measure.CHANCE_OF_BEST)
 
 
-COSTS_COUNTED = COSTS | {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
+COSTS_COUNTED = {measure for measure in Measure if measure.kind is MeasureKind.COSTS} | {
+    Measure.CLICKS,
+    Measure.CONVERSIONS,
+    Measure.REVENUE,
+}
 
 
 @st.composite
@@ -277,13 +271,13 @@ def queries(draw: Any) -> Query:
         Order(column, is_descending)
         for column in columns
         for is_descending in (False, True)
-        if currency or column not in MONEY
+        if currency or not (isinstance(column, Measure) and column.is_money)
     ]
     if not currency:
         orders += [
             Order(measure, is_descending=True, currencies=codes)
             for measure in query.measures
-            if measure in MONEY
+            if measure.is_money
             for codes in (("EUR",), ("JPY", "EUR"))
         ]
     of_measures = [order for order in orders if isinstance(order.column, Measure)]

@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import Row, RowKind
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import TIMES, Field, Measure, Query, QueryField
+from backend.domain.analytics.query import TIMES, Field, Query, QueryField
 from backend.domain.sales.credit_rules import CreditRules, Model
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.measures import frequent_values

@@ -12,7 +12,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Row
-from backend.domain.analytics.query import MONEY, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query
 from backend.storage.analytics.answers.query import answer_query, stream_query
 from tests.examples import examples
 from tests.storage.analytics.naive.counts import Key, Tally, count_naively, label_of
@@ -98,7 +99,7 @@ def in_order(query: Query, rows: Mapping[Key, tuple[Tally, Tally]]) -> list[Key]
         return sorted_by(found, lambda row_key: row_key[number], is_descending=order.is_descending)
     codes: list[str | None] = [*order.currencies] or [query.currency]
     keys = [(order.column, code) for code in codes]
-    counts = [measure for measure in query.measures if measure not in MONEY] if order.currencies else []
+    counts = [measure for measure in query.measures if not measure.is_money] if order.currencies else []
     for measure, currency in reversed([*keys, *((count, query.currency) for count in counts[:1])]):
         values = {row_key: value(row_key, measure, currency) for row_key in found}
         found = sorted_by(found, values.__getitem__, is_descending=order.is_descending)

@@ -14,8 +14,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from backend.domain.analytics.answer import AnalyticsAnswer
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import Comparison, QueryPeriod, WeekStart
-from backend.domain.analytics.query import Field, Measure, Not, Order, Prefix, Query
+from backend.domain.analytics.query import Field, Not, Order, Prefix, Query
 from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules, Model
 from backend.storage.analytics.answers.query import answer_query, values_by_link

@@ -10,7 +10,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from backend.domain.analytics.answer import plain_count
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.question import Facts
 from backend.storage.analytics.singles.clicks import ClickPageStart, SingleClick, SingleClicks

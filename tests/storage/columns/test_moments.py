@@ -10,8 +10,9 @@ import duckdb
 import pytest
 from duckdb import DuckDBPyConnection
 
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Measure, Query
+from backend.domain.analytics.query import Query
 from backend.domain.ids import OrgId
 from backend.storage.analytics.answers.query import answer_query
 from backend.storage.analytics.conditions.moment_answers import rows_once

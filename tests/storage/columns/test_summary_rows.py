@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.query import Field, Query
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
 from backend.storage.accounts.organizations import set_click_days

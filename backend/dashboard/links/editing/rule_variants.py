@@ -8,17 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from backend.dashboard.analytics.answers import ask
-from backend.dashboard.analytics.figures import LABELS, currencies_of, lines_of, number, text_of
+from backend.dashboard.analytics.figures import currencies_of, lines_of, number, text_of
 from backend.dashboard.analytics.tables import count_of
 from backend.dashboard.analytics.view import read_view
 from backend.domain.analytics.answer import Value, Values
-from backend.domain.analytics.query import Field, Measure
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field
 from backend.domain.analytics.verdicts import VariantCounts, VariantVerdict, verdict_of
 from backend.domain.links.links import Link
 from backend.domain.links.rules.rule_json import variant_names
 
 MEASURES = (Measure.CLICKS, Measure.CONVERSIONS, Measure.CONVERSION_RATE, Measure.REVENUE)
-COLUMNS = [LABELS[measure] for measure in MEASURES]
+COLUMNS = [measure.label for measure in MEASURES]
 _NOTHING: Values = {
     Measure.CLICKS: 0,
     Measure.CONVERSIONS: 0,

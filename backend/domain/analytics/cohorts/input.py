@@ -15,7 +15,8 @@ from backend.domain.analytics.cohorts.cohorts import (
 )
 from backend.domain.analytics.cohorts.time_to_sale import check_one_touch
 from backend.domain.analytics.input import FIELDS, UpTo, parse_query
-from backend.domain.analytics.query import Measure, Query, is_of_events
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Query, is_of_events
 from backend.domain.errors import InvalidField, collect_errors, raise_all, unknown_fields
 from backend.domain.fields.rules import Rule, parse_fields
 

@@ -11,14 +11,7 @@ from itertools import combinations
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.analytics.event_properties import BEGIN, check_marked
 from backend.domain.analytics.period import QueryPeriod
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    Field,
-    Filter,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Filter, QueryField, is_of_events
 from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
 

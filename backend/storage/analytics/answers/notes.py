@@ -12,8 +12,9 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.figures import GroupSums
+from backend.domain.analytics.measures import Measure, MeasureKind
 from backend.domain.analytics.notes import NotedFacts, notes_on, notes_on_former_days, notes_on_time
-from backend.domain.analytics.query import OF_CLICKS, SALES, Field, Measure
+from backend.domain.analytics.query import Field
 from backend.storage.analytics.conditions.moment_answers import execute_parsed, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod
@@ -23,7 +24,7 @@ from backend.storage.analytics.measures.installs import asks_for_installs, insta
 from backend.storage.analytics.measures.sales import has_sales, left_out_of
 
 # What is counted from records that an organization's retention deletes.
-_EXPIRING = SALES | {Measure.INSTALLS}
+_EXPIRING = (MeasureKind.SALES, MeasureKind.PEOPLE, MeasureKind.INSTALLS)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -53,7 +54,7 @@ def _of_period(
         sums, _kinds(connection, period), _left_out(connection, period), _costs_left_out(connection, period)
     )
     notes = [*_on_former_days(period), *notes_on(query, facts, _missing(connection, period))]
-    if retention_days is not None and query.needed & _EXPIRING:
+    if retention_days is not None and query.needs(*_EXPIRING):
         notes.append(
             f"Leads, conversions and installs are deleted after {retention_days} days: older ones are in "
             "no figure."
@@ -96,7 +97,7 @@ def _costs_left_out(connection: DuckDBPyConnection, period: QueriedPeriod) -> li
 
 def _missing(connection: DuckDBPyConnection, period: QueriedPeriod) -> Mapping[Measure, int]:
     """By how much the totals exceed the sum of all rows: clicks of links that were deleted for good."""
-    measures = [measure for measure in OF_CLICKS if measure in period.query.measures]
+    measures = [measure for measure in period.query.measures if measure.kind is MeasureKind.CLICKS]
     has_all = not period.link_groups or period.filters_links or Field.TAG in period.group_by
     if has_all or not measures:
         return {}

@@ -7,13 +7,21 @@ from dataclasses import dataclass, replace
 
 from backend.domain.analytics.answer import RATE_DIGITS
 from backend.domain.analytics.figures import MORE_DIGITS
-from backend.domain.analytics.query import COSTS, MONEY, TIMES, Field, Measure, Order, Query
+from backend.domain.analytics.formulas import Formula, Less, Per, Sum
+from backend.domain.analytics.measures import Measure, MeasureKind, Unit
+from backend.domain.analytics.query import TIMES, Field, Order, Query
 from backend.domain.fields.money import MINOR_DIGITS
 from backend.storage.analytics.answers.rows import BEFORE
 from backend.storage.analytics.conditions.parameters import SqlParameters
 
-_SHARED = frozenset({Measure.LEADS, Measure.CONVERSIONS, Measure.EVENTS, Measure.IDENTITIES})
 _RATE = 10**RATE_DIGITS
+# With so many decimals values are sorted; amounts with those of their currency, and so many more.
+_DIGITS = {
+    Unit.CREDIT: RATE_DIGITS,
+    Unit.SHARE: RATE_DIGITS,
+    Unit.RETURN: RATE_DIGITS,
+    Unit.AMOUNT_PER_CLICK: MORE_DIGITS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,13 @@ def keys_of(query: Query) -> list[Key]:
 
 def values_of_keys(query: Query) -> dict[str, str]:
     """The parameters that the keys of the query's order name: the currencies by which amounts are sorted."""
-    if query.sorting.column in COSTS and not query.knows_cost:
+    if _is_cost(query.sorting) and not query.knows_cost:
         return {}
     return {_code(number): currency for number, currency in enumerate(query.sorting.currencies)}
+
+
+def _is_cost(order: Order) -> bool:
+    return isinstance(order.column, Measure) and order.column.kind is MeasureKind.COSTS
 
 
 def _code(number: int) -> str:
@@ -82,7 +94,7 @@ def _codes(query: Query) -> list[str | None]:
 def _ties(query: Query) -> list[Key]:
     """The key of rows that have the same amounts, most of all none: the first count, as the order goes."""
     order = query.sorting
-    counts = [measure for measure in query.measures if measure not in MONEY]
+    counts = [measure for measure in query.measures if not measure.is_money]
     if not (order.currencies and counts):
         return []
     return [Key(_value(counts[0], query, ""), order.is_descending, is_text=False)]
@@ -113,62 +125,60 @@ def _value(measure: Measure, query: Query, prefix: str, code: str | None = None)
 
     Of amounts, what is in the query's currency, or in the one that the parameter `code` names.
     """
-    if measure in COSTS:
-        return _of_costs(measure, query, prefix, code)
-    return _of_facts(measure, query, prefix, code)
-
-
-def _of_facts(measure: Measure, query: Query, prefix: str, code: str | None) -> str:
-    """What rows show of clicks and sales."""
-    if measure in _SHARED:
-        return f"round_even({_shares(measure, prefix)} * {_RATE}, 0)"
-    if measure is Measure.CONVERSION_RATE:
-        return f"round_even({_shares('of_links', prefix)} / {_clicks(prefix)} * {_RATE}, 0)"
-    if measure is Measure.REVENUE_PER_CLICK:
-        of_links = _amount("revenue_of_links", query, prefix, code)
-        return f"round_even({of_links} / {_clicks(prefix)} * {10**MORE_DIGITS}, 0)"
-    if measure in MONEY:
-        back = f" - {_amount('refunds', query, prefix, code)}" if measure is Measure.NET_REVENUE else ""
-        paid = measure.value if measure is Measure.REFUNDS else "revenue"
-        return f"round_even({_amount(paid, query, prefix, code)}{back}, 0)"
-    if measure is Measure.CHANCE_OF_BEST:
-        return f"chances.{prefix}chance"
-    return f"coalesce(groups.{prefix}{measure}, 0)"
-
-
-def _of_costs(measure: Measure, query: Query, prefix: str, code: str | None) -> str:
-    """What rows show of costs; null where none is known."""
-    if not query.knows_cost:
+    if measure.kind is MeasureKind.COSTS and not query.knows_cost:
         return "NULL::DOUBLE"
-    cost = _sum_of("amount", f"{prefix}spent", query, code)
-    if measure is Measure.COST:
-        return f"round_even({cost}, 0)"
-    if measure is Measure.COST_PER_CLICK:
+    if measure.unit is Unit.COUNT:
+        return f"coalesce(groups.{prefix}{measure}, 0)"
+    factor = f" * {10 ** _DIGITS[measure.unit]}" if measure.unit in _DIGITS else ""
+    return f"round_even({_exact(measure.formula, query, prefix, code)}{factor}, 0)"
+
+
+def _exact(formula: Formula, query: Query, prefix: str, code: str | None) -> str:
+    """The measure before it is rounded, as `figures` in domain works it out; amounts in small units."""
+    match formula:
+        case Sum(name):
+            return _sum(name, query, prefix, code)
+        case Less(whole, part):
+            return f"{_sum(whole.name, query, prefix, code)} - {_sum(part.name, query, prefix, code)}"
+        case Per(of, by):
+            of_sum, by_sum = (_sum(part.name, query, prefix, code) for part in (of, by))
+            return f"{of_sum} / nullif({by_sum}, 0)"
+
+
+def _sum(name: str, query: Query, prefix: str, code: str | None) -> str:
+    """A sum of `domain.analytics.figures.GroupSums`."""
+    sold = f"{prefix}sold"
+    match name:
+        case "clicks":
+            return f"groups.{prefix}clicks"
+        case "chance_of_best":
+            return f"chances.{prefix}chance"
+        case "cost":
+            return _sum_of("amount", f"{prefix}spent", query, code)
+        case "revenue" | "refunds" | "revenue_of_links":
+            return f"coalesce({_sum_of(name, sold, query, code)}, 0)"
+        case "clicks_with_cost" | "conversions_with_cost" | "revenue_with_cost":
+            return _sum_with_cost(name, query, prefix, code)
+    return _shares("of_links" if name == "conversions_of_links" else name, prefix)
+
+
+def _sum_with_cost(name: str, query: Query, prefix: str, code: str | None) -> str:
+    """A sum of what came of campaigns whose cost is known."""
+    if name == "clicks_with_cost":
         only = f"IF part.currency = ${code}" if code else ""
-        clicks = f"list_sum([part.clicks FOR part IN groups.{prefix}clicks_with_cost {only}])"
-        return f"round_even({cost} / nullif({clicks}, 0) * {10**MORE_DIGITS}, 0)"
-    if measure is Measure.COST_PER_CONVERSION:
+        return f"list_sum([part.clicks FOR part IN groups.{prefix}clicks_with_cost {only}])"
+    if name == "conversions_with_cost":
         has_cost = f"list_contains(part.costs_in, ${code})" if code else "part.costs_in IS NOT NULL"
         parts = "coalesce(part.conversions, 0)::DOUBLE / part.whole"
-        conversions = f"list_sum([{parts} FOR part IN groups.{prefix}sold IF {has_cost}])"
-        return f"round_even({cost} / nullif({conversions}, 0), 0)"
-    revenue = _sum_of("revenue", f"{prefix}sold", query, code, "list_contains(part.costs_in, part.currency)")
-    return f"round_even(coalesce({revenue}, 0) / nullif({cost}, 0) * {_RATE}, 0)"
-
-
-def _clicks(prefix: str) -> str:
-    return f"nullif(groups.{prefix}clicks, 0)"
+        return f"list_sum([{parts} FOR part IN groups.{prefix}sold IF {has_cost}])"
+    has_cost = "list_contains(part.costs_in, part.currency)"
+    return f"coalesce({_sum_of('revenue', f'{prefix}sold', query, code, has_cost)}, 0)"
 
 
 def _shares(name: str, prefix: str) -> str:
     """The sum of the row's shares of sales, each of which may be a part of one."""
     parts = f"[coalesce(sale.{name}, 0)::DOUBLE / sale.whole FOR sale IN groups.{prefix}sold]"
     return f"coalesce(list_sum({parts}), 0)"
-
-
-def _amount(name: str, query: Query, prefix: str, code: str | None) -> str:
-    """An amount of sales in one currency, in its smallest units."""
-    return f"coalesce({_sum_of(name, f'{prefix}sold', query, code)}, 0)"
 
 
 def _sum_of(name: str, column: str, query: Query, code: str | None, more: str = "true") -> str:

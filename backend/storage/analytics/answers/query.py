@@ -12,7 +12,8 @@ from functools import cached_property
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, RowsOfAnswer, Values, values_of_rows
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field, Query
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers import cursors
 from backend.storage.analytics.answers.cursors import Place

@@ -9,18 +9,13 @@ from typing import Any
 
 from backend.domain.analytics.answer import NamedLink, RowKind, RowsOfAnswer, ValueColumns
 from backend.domain.analytics.figures import GroupSums, Sold, Spent, changes_of, value_of
-from backend.domain.analytics.query import OF_CLICKS, TIMES, Field, Measure, Query, QueryField
+from backend.domain.analytics.measures import Measure, Unit
+from backend.domain.analytics.query import TIMES, Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.storage.analytics.answers.rows import BEFORE
 
 # Measures whose figures are columns of the SQL rows as they are.
-_PLAIN = (
-    *OF_CLICKS,
-    Measure.VISITORS,
-    Measure.INSTALLS,
-    Measure.CUSTOMERS,
-    Measure.CONTACTS,
-)
+_PLAIN = [measure for measure in Measure if measure.unit is Unit.COUNT]
 # The columns of rows by their names.
 FetchedColumns = Mapping[str, Sequence[Any]]
 

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from backend.domain.analytics.query import OF_CLICKS, PEOPLE, TIMES, Measure
+from backend.domain.analytics.measures import Measure, MeasureKind
+from backend.domain.analytics.query import TIMES
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.measures.clicks import clicks_of, clicks_with_cost_of, visitors_of
@@ -72,13 +73,13 @@ def totals_of(now: QueriedPeriod, before: QueriedPeriod | None, parameters: SqlP
 def _sources(period: QueriedPeriod, parameters: SqlParameters) -> Iterator[tuple[list[str], str]]:
     """For each table that figures come from, the names of the figures and the SELECT that counts them."""
     needed = period.query.needed
-    if clicks := [measure.value for measure in OF_CLICKS if measure in needed]:
+    if clicks := _names(needed, MeasureKind.CLICKS):
         yield clicks, clicks_of(period, parameters)
     if Measure.VISITORS in needed:
         yield ["visitors"], visitors_of(period, parameters)
     if asks_for_sales(period):
         yield ["sold"], sales_of(period, parameters)
-    if people := [measure.value for measure in Measure if measure in needed & PEOPLE]:
+    if people := _names(needed, MeasureKind.PEOPLE):
         yield people, people_of(period, parameters)
     if asks_for_costs(period):
         yield ["spent"], costs_of(period, parameters)
@@ -86,6 +87,10 @@ def _sources(period: QueriedPeriod, parameters: SqlParameters) -> Iterator[tuple
             yield ["clicks_with_cost"], clicks_with_cost_of(period, parameters)
     if asks_for_installs(period):
         yield ["installs"], installs_of(period, parameters)
+
+
+def _names(needed: Collection[Measure], kind: MeasureKind) -> list[str]:
+    return [measure.value for measure in Measure if measure in needed and measure.kind is kind]
 
 
 def _source(period: QueriedPeriod, columns: list[str], text: str, prefix: str) -> str:

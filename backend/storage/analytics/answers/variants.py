@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from backend.domain.analytics.chances import chances_of_best
-from backend.domain.analytics.query import TIMES, Field, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import TIMES, Field, Query
 from backend.domain.errors import InvalidField
 from backend.storage.analytics.answers.reading import FetchedColumns, sums_of
 from backend.storage.analytics.answers.rows import BEFORE

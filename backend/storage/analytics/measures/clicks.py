@@ -4,16 +4,8 @@
 
 from __future__ import annotations
 
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    OF_CLICKS,
-    TIMES,
-    Field,
-    Measure,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, QueryField, is_of_events
 from backend.domain.links.destinations.destination import Outcome
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
@@ -61,7 +53,7 @@ def clicks_of(
     period: QueriedPeriod,
     parameters: SqlParameters,
     more: str = "",
-    only: frozenset[Measure] = frozenset(OF_CLICKS),
+    only: frozenset[Measure] = frozenset(_WHICH),
 ) -> str:
     """A SELECT of `clicks`, `not_counted` and `opens` of each group that has any of them, as is asked.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, time, timedelta
 
-from backend.domain.analytics.query import OF_COSTS, TIMES, Field, Measure
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import TIMES, Field
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.parameters import SqlParameters
@@ -35,7 +36,7 @@ def asks_what_has_cost(period: QueriedPeriod) -> bool:
     """Whether the query asks for what came of the campaigns whose cost is known, and any is."""
     if "costs" in period.empty:
         return False
-    return not OF_COSTS.isdisjoint(period.query.measures) and period.query.knows_cost_in_all
+    return period.query.asks_what_came_of_costs and period.query.knows_cost_in_all
 
 
 def costs_of(period: QueriedPeriod, parameters: SqlParameters) -> str:

@@ -5,15 +5,8 @@
 from __future__ import annotations
 
 from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    TIMES,
-    Field,
-    Measure,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, QueryField, is_of_events
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links

@@ -14,16 +14,8 @@ from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.event_properties import EventProperty, event_fields
-from backend.domain.analytics.query import (
-    CLICK_FIELDS,
-    LINK_FIELDS,
-    PEOPLE,
-    TIMES,
-    Field,
-    Measure,
-    QueryField,
-    is_of_events,
-)
+from backend.domain.analytics.measures import Measure, MeasureKind
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, QueryField, is_of_events
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, matching_links
@@ -120,7 +112,7 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
     links = matching_links(period, parameters)
     times = TimeColumns(period, "shares.at", parameters)
     with_cost = _join_costs(period, parameters)
-    has_people = not PEOPLE.isdisjoint(query.needed)
+    has_people = query.needs(MeasureKind.PEOPLE)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
         _APART if query.has_kinds_of_touches else f"{_NOTHING} AS apart",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.query import PEOPLE
+from backend.domain.analytics.measures import MeasureKind
 from backend.storage.analytics.conditions.moment_answers import execute_parsed, once, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
@@ -66,7 +66,7 @@ def shares_of(
 ) -> Shares:
     """The shares of the period's sales, as of `credited`, at least those of these kinds."""
     rules, start, end = period.query.rules, period.start, period.end
-    has_customers = not PEOPLE.isdisjoint(period.query.needed)
+    has_customers = period.query.needs(MeasureKind.PEOPLE)
     tables = [_TOLD.format(table) for table in ("tellings", *(["identities"] if "identify" in kinds else []))]
     counted = f"SELECT {' + '.join(f'({table})' for table in tables)}"
     [(tellings,)] = rows_once(connection, counted, {"start": start, "end": end})

@@ -12,7 +12,8 @@ from functools import partial
 from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.analytics.answer import Row, Value, Values
 from backend.domain.analytics.figures import GroupSums, value_of
-from backend.domain.analytics.query import Field, Measure, Query
+from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field, Query
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link

@@ -18,8 +18,9 @@ from backend.domain.analytics.cohorts.new_customers import new_and_returning
 from backend.domain.analytics.cohorts.parts import CohortCell, CustomersOf, SoldPart, TimeBucket
 from backend.domain.analytics.cohorts.sales import CreditedSale
 from backend.domain.analytics.cohorts.time_to_sale import EDGES, time_to_sale
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod, WeekStart
-from backend.domain.analytics.query import Field, FieldFilters, Measure, Prefix, Query
+from backend.domain.analytics.query import Field, FieldFilters, Prefix, Query
 from backend.domain.ids import CustomerId
 from backend.domain.sales.credit import share_by_histories
 from backend.domain.sales.credit_rules import Model

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from backend.domain.analytics.event_properties import EventProperty
+from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import WeekStart
 from backend.domain.analytics.query import (
     CLICK_FIELDS,
@@ -18,7 +19,6 @@ from backend.domain.analytics.query import (
     TIMES,
     Field,
     Filter,
-    Measure,
     Not,
     Prefix,
     Query,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
-from backend.domain.analytics.query import COSTS, ByCurrency, Measure, Query
+from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind
+from backend.domain.analytics.query import Query
 from tests.storage.analytics.naive.counts import Tally
 
 # The decimals of amounts.
@@ -24,7 +25,7 @@ def values_shown(tally: Tally, query: Query) -> dict[str, object]:
 def shown(tally: Tally, measure: Measure, currency: str | None) -> object:
     """A measure as a row shows it: rounded once."""
     clicks = tally.counts[Measure.CLICKS]
-    if measure in COSTS:
+    if measure.kind is MeasureKind.COSTS:
         return _of_costs(tally, measure, currency)
     match measure:
         case Measure.CLICKS | Measure.NOT_COUNTED | Measure.OPENS | Measure.INSTALLS:
