@@ -32,10 +32,12 @@ async def prepare_user(database: Database, file: Path, org_id: OrgId, now: datet
     password = _kept_password(file)
     user = await users.find_user_by_email(database, EMAIL)
     if user is None:
-        new_user = User(UserId(str(uuid.uuid4())), EMAIL, await hash_password(password), (org_id,), now)
+        new_user = User(
+            UserId(str(uuid.uuid4())), EMAIL, await hash_password(password, EMAIL), (org_id,), now
+        )
         await users.insert_user(database, new_user)
-    elif not await is_password(password, user.password_hash):
-        await set_password(database, user.id, await hash_password(password))
+    elif not await is_password(password, user.password_hash, EMAIL):
+        await set_password(database, user.id, await hash_password(password, EMAIL))
     return DemoUser(EMAIL, password)
 
 

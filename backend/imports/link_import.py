@@ -145,12 +145,17 @@ class LinkImport:
         """Store these links. Returns an error for each link that was refused."""
         if not new:
             return {}
-        creations = [CreateLink(await _hashed(link.new), id_, link.with_state) for id_, link in new.items()]
+        creations = [
+            CreateLink(await self._hashed(link.new), id_, link.with_state) for id_, link in new.items()
+        ]
         requests = [
             LinkRequest(self._org_id, CreatedBy.PERSON, self._now, creation) for creation in creations
         ]
         (results,) = await write_links(self._database, [Submission(requests)], self._policies)
         return {id_: result.error for id_, result in zip(new, results, strict=True) if result.error}
+
+    async def _hashed(self, new: NewLink) -> NewLink:
+        return replace(new, fields=await with_password_hash(new.fields, f"import {self._org_id}"))
 
     def _result(self, row: ImportRow, link_id: LinkId, error: Exception | None) -> RowResult:
         if error is None:
@@ -171,10 +176,6 @@ def _errors_of(error: Exception) -> tuple[RequestError, ...]:
         case RequestError():
             return (error,)
     raise error
-
-
-async def _hashed(new: NewLink) -> NewLink:
-    return replace(new, fields=await with_password_hash(new.fields))
 
 
 def _parsed(row: ImportRow) -> ImportedLink | RequestError:

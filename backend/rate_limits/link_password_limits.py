@@ -14,7 +14,14 @@ from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import PAUSES
-from backend.rate_limits.untried import undone_after_errors
+from backend.rate_limits.untried import (
+    TryCount,
+    begin_try_in,
+    in_limit,
+    in_pause,
+    undo_try_in,
+    undone_after_errors,
+)
 from backend.storage.driver.mongo import Database
 
 # Wrong tries from one address, whatever they are for.
@@ -37,36 +44,31 @@ class LinkPasswordLimits:
 
         Raises StorageError if the database can't be asked: then no try is allowed either.
         """
-        network = network_of(address) or address
-        if seconds := await self._pauses.begin(await self._pair(protected_id, network)):
-            return seconds
-        for limit, key in ((self._of_address, network), (self._of_link, protected_id)):
-            state = await limit.count(await self._hashes.hash(key))
-            if not state.allowed:
-                return state.reset_after
-        return 0
+        return await begin_try_in(await self._counts(protected_id, address))
 
     @asynccontextmanager
     async def trying(self, protected_id: str, address: str) -> AsyncIterator[None]:
         """A block that checks the password of a try that has begun. An error in it undoes the try's count."""
 
         async def undo() -> None:
-            network = network_of(address) or address
-            await self._pauses.undo(await self._pair(protected_id, network))
-            await self._give_back(protected_id, network)
+            await undo_try_in(await self._counts(protected_id, address))
 
         async with undone_after_errors(undo):
             yield
 
     async def succeeded(self, protected_id: str, address: str) -> None:
         """Undo the count of a correct try."""
+        _, *limits = await self._counts(protected_id, address)
+        await self._pauses.forget(await self._pair(protected_id, address))
+        await undo_try_in(limits)
+
+    async def _counts(self, protected_id: str, address: str) -> list[TryCount]:
         network = network_of(address) or address
-        await self._pauses.forget(await self._pair(protected_id, network))
-        await self._give_back(protected_id, network)
+        return [
+            in_pause(self._pauses, await self._pair(protected_id, address)),
+            in_limit(self._of_address, await self._hashes.hash(network)),
+            in_limit(self._of_link, await self._hashes.hash(protected_id)),
+        ]
 
-    async def _give_back(self, protected_id: str, network: str) -> None:
-        await self._of_address.give_back(await self._hashes.hash(network))
-        await self._of_link.give_back(await self._hashes.hash(protected_id))
-
-    async def _pair(self, protected_id: str, network: str) -> str:
-        return await self._hashes.hash(f"{protected_id}\n{network}")
+    async def _pair(self, protected_id: str, address: str) -> str:
+        return await self._hashes.hash(f"{protected_id}\n{network_of(address) or address}")

@@ -11,8 +11,15 @@ from backend.domain.web.addresses import network_of
 from backend.rate_limits.address_hashes import AddressHashes, keyed_hash
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
-from backend.rate_limits.limit import Limit, LimitState
-from backend.rate_limits.untried import undone_after_errors
+from backend.rate_limits.limit import Limit
+from backend.rate_limits.untried import (
+    TryCount,
+    begin_try_in,
+    in_limit,
+    in_pause,
+    undo_try_in,
+    undone_after_errors,
+)
 from backend.storage.accounts.users.known_addresses import add_known_address, is_known_address
 from backend.storage.clicks.address_keys import address_key_of_month, find_address_keys
 from backend.storage.driver.mongo import Database
@@ -72,13 +79,7 @@ class SignInLimits:
 
     async def begin_try(self, visitor: Visitor) -> float:
         """Count a try as wrong. Returns 0, or the seconds to wait: then the try is not allowed."""
-        if visitor.is_known:
-            return _wait(await self._of_known.count(await self._hashes.hash(visitor.pair)))
-        return (
-            _wait(await self._of_address.count(await self._hashes.hash(visitor.network)))
-            or await self._pauses.begin(await self._hashes.hash(visitor.pair))
-            or _wait(await self._of_account.count(await self._hashes.hash(visitor.account)))
-        )
+        return await begin_try_in(await self._counts(visitor))
 
     async def begin_code(self, visitor: Visitor) -> float:
         """Count a code of the second factor as wrong. Returns 0, or the seconds to wait, as `begin_try`.
@@ -86,18 +87,14 @@ class SignInLimits:
         Who sends one has the password, so that only the account's own people can be locked out, by somebody
         who has it too; and an address that signed in before may be that one's.
         """
-        return await self._pauses.begin(await self._hashes.hash(visitor.pair)) or _wait(
-            await self._of_codes.count(await self._hashes.hash(visitor.account))
-        )
+        return await begin_try_in(await self._counts_of_code(visitor))
 
     @asynccontextmanager
     async def trying(self, visitor: Visitor) -> AsyncIterator[None]:
         """A block that checks the password of a try that has begun. An error in it undoes the try's count."""
 
         async def undo() -> None:
-            if not visitor.is_known:
-                await self._pauses.undo(await self._hashes.hash(visitor.pair))
-            await self.give_back(visitor)
+            await undo_try_in(await self._counts(visitor))
 
         async with undone_after_errors(undo):
             yield
@@ -107,8 +104,7 @@ class SignInLimits:
         """The same for a code of the second factor."""
 
         async def undo() -> None:
-            await self._pauses.undo(await self._hashes.hash(visitor.pair))
-            await self._of_codes.give_back(await self._hashes.hash(visitor.account))
+            await undo_try_in(await self._counts_of_code(visitor))
 
         async with undone_after_errors(undo):
             yield
@@ -118,11 +114,7 @@ class SignInLimits:
 
         The pauses between tries go on growing: who has the password alone can't begin anew with it.
         """
-        if visitor.is_known:
-            await self._of_known.give_back(await self._hashes.hash(visitor.pair))
-        else:
-            await self._of_address.give_back(await self._hashes.hash(visitor.network))
-            await self._of_account.give_back(await self._hashes.hash(visitor.account))
+        await undo_try_in(await self._limits(visitor))
 
     async def succeeded(self, visitor: Visitor) -> None:
         """Undo the count of a correct try, and remember the address for this account."""
@@ -133,6 +125,26 @@ class SignInLimits:
         """The same of a correct code, once the count of its password was undone."""
         await self._of_codes.give_back(await self._hashes.hash(visitor.account))
         await self._remember(visitor)
+
+    async def _counts(self, visitor: Visitor) -> list[TryCount]:
+        """The counts of tries of a password."""
+        pause = [] if visitor.is_known else [await self._pause(visitor)]
+        return pause + await self._limits(visitor)
+
+    async def _limits(self, visitor: Visitor) -> list[TryCount]:
+        if visitor.is_known:
+            return [in_limit(self._of_known, await self._hashes.hash(visitor.pair))]
+        return [
+            in_limit(self._of_address, await self._hashes.hash(visitor.network)),
+            in_limit(self._of_account, await self._hashes.hash(visitor.account)),
+        ]
+
+    async def _counts_of_code(self, visitor: Visitor) -> list[TryCount]:
+        limit = in_limit(self._of_codes, await self._hashes.hash(visitor.account))
+        return [await self._pause(visitor), limit]
+
+    async def _pause(self, visitor: Visitor) -> TryCount:
+        return in_pause(self._pauses, await self._hashes.hash(visitor.pair))
 
     async def _remember(self, visitor: Visitor) -> None:
         await self._pauses.forget(await self._hashes.hash(visitor.pair))
@@ -157,7 +169,3 @@ def _months(now: datetime) -> list[str]:
 
 def _pair(account: str, network: str) -> str:
     return f"{account}\n{network}"
-
-
-def _wait(state: LimitState) -> float:
-    return 0 if state.allowed else state.reset_after

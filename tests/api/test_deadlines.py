@@ -9,8 +9,11 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 
+from backend.storage.accounts.users.passwords import HASHING
 from tests.api.link_calls import API, link_body
+from tests.api.whole_links import Links
 from tests.facts.organizations import TestOrganization
+from tests.stopped_thread import stopped
 
 # A deadline for which no body waits that comes so much later.
 SECONDS, LATE = 1.0, 1.2
@@ -33,3 +36,17 @@ async def test_a_body_that_comes_slowly_takes_nothing_of_it(
     headers = organization.headers | {"Content-Type": "application/json"}
     answer = await client.post(API + path, content=slowly(), headers=headers)
     assert answer.is_success, answer.text
+
+
+async def test_passwords_take_nothing_of_it(
+    client: httpx.AsyncClient, organization: TestOrganization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bulk whose passwords wait for others, and are hashed for longer, is carried out all the same."""
+    monkeypatch.setattr("backend.web.current.REQUEST_SECONDS", SECONDS)
+    links = Links(client, organization)
+    create = {"op": "create", "link": link_body(organization, password="kites")}
+    async with stopped(HASHING):
+        asked = asyncio.create_task(links.call("POST", "/bulk", {"operations": [create] * 2}))
+        await asyncio.sleep(LATE)
+        assert not asked.done()
+    assert [result["status"] for result in (await asked).json()["results"]] == ["created"] * 2

@@ -414,4 +414,4 @@ async def test_ids_of_organizations(
 
 async def test_hashes_made_here_are_taken() -> None:
     """The rule for hashes of passwords takes those that the service makes."""
-    assert is_password_hash(await hash_password("correct horse battery"))
+    assert is_password_hash(await hash_password("correct horse battery", "a"))

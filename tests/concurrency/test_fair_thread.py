@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
-from threading import Event
 
 import pytest
 
 from backend.concurrency.fair_thread import FairThread, TooManyWait
-
-
-@contextmanager
-def held(thread: FairThread) -> Iterator[Event]:
-    """The thread is busy until the block has ended, or the event is set."""
-    release = Event()
-    holding = asyncio.ensure_future(thread.run("holder", release.wait))
-    try:
-        yield release
-    finally:
-        release.set()
-        holding.add_done_callback(lambda _: None)
+from tests.stopped_thread import stopped
 
 
 async def settle() -> None:
@@ -35,7 +21,7 @@ async def test_owners_take_turns() -> None:
     """Whoever has one piece waits for one of each other owner, however many those have; and an owner's
     pieces come in their order."""
     thread, done = FairThread("test", 1), list[str]()
-    with held(thread) as release:
+    async with stopped(thread) as release:
         asked = ["a1", "a2", "a3", "b1", "b2", "c1"]
         pieces = [asyncio.ensure_future(thread.run(name[0], partial(done.append, name))) for name in asked]
         await settle()
@@ -52,7 +38,7 @@ async def test_work_in_pieces_lets_others_between() -> None:
         for number in range(3):
             await thread.run("long", partial(done.append, f"long {number}"))
 
-    with held(thread) as release:
+    async with stopped(thread) as release:
         tasks = [asyncio.ensure_future(long_work()) for _ in range(5)]
         await settle()
         tasks.append(asyncio.ensure_future(thread.run("short", partial(done.append, "short"))))
@@ -69,7 +55,7 @@ async def test_a_piece_that_fails_or_is_given_up_stops_nobody() -> None:
     def fail() -> None:
         raise ValueError("a piece")
 
-    with held(thread) as release:
+    async with stopped(thread) as release:
         failing = asyncio.ensure_future(thread.run("a", fail))
         given_up = asyncio.ensure_future(thread.run("a", partial(done.append, "given up")))
         last = asyncio.ensure_future(thread.run("a", partial(done.append, "last")))

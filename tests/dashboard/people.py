@@ -74,7 +74,7 @@ async def make_user(
     """Store a user of these organizations with PASSWORD; the e-mail address, which may be proved."""
     email = email or f"{uuid.uuid4().hex}@example.com"
     if PASSWORD not in _hashes or needs_new_hash(_hashes[PASSWORD]):
-        _hashes[PASSWORD] = await hash_password(PASSWORD)
+        _hashes[PASSWORD] = await hash_password(PASSWORD, "the tests")
     roles = dict.fromkeys(org_ids, role)
     made = User(UserId(str(uuid.uuid4())), email, _hashes[PASSWORD], org_ids, utc_now(), roles)
     await users.insert_user(database, replace(made, is_address_proved=proved))

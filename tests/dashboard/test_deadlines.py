@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import pytest
 
 from backend.app import Service
-from backend.dashboard.frame.service import DashboardService
 from backend.domain.links.links import Link
+from backend.storage.accounts.users.passwords import HASHING
 from backend.storage.driver.mongo import Database
-from backend.web.current import given_to
 from tests.dashboard.people import FormsOf, Person
 from tests.processes.far_site import Handler, Site
+from tests.stopped_thread import stopped
 
 # A deadline for which nothing waits that comes so much later.
 SECONDS, LATE = 1.0, 1.2
@@ -66,9 +66,9 @@ async def test_a_slow_page_takes_nothing_of_it(
     assert answer.headers["Location"] == f"{edit}?notice=preview-filled"
 
 
-async def test_a_sign_in_waits_for_its_turn(stranger: Person, service: Service) -> None:
+async def test_a_sign_in_waits_for_its_turn(stranger: Person) -> None:
     """Those before it take nothing of its time."""
-    async with given_to(service.api, DashboardService).hashing.turn(precedence=True):
+    async with stopped(HASHING):
         waiting = asyncio.create_task(stranger.sign_in())
         await asyncio.sleep(LATE)
         assert not waiting.done()

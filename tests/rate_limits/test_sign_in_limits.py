@@ -171,3 +171,33 @@ async def test_what_was_not_tried_is_not_counted(database: Database, kind: str) 
             async with trying(visitor):
                 raise asyncio.CancelledError
     assert allowed == (30 if kind == "known" else 5)
+
+
+@pytest.mark.parametrize("kind", ["password", "code"])
+async def test_tries_that_a_limit_refuses_count_nowhere(
+    database: Database, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Where others have used up what an account or an address has, nothing is tried, so that no pause grows;
+    and what a pause refuses takes nothing of the address's."""
+    monkeypatch.setattr(sign_in_limits, "OF_ACCOUNT", Limit("sign-in-account", 2, seconds=3600.0))
+    monkeypatch.setattr(sign_in_limits, "OF_CODES", Limit("sign-in-code", 2, seconds=3600.0))
+    limits, account = SignInLimits(database, utc_now), an_account()
+    visitor, *others = [await limits.recognize(account, an_address()) for _ in range(3)]
+    begin = limits.begin_code if kind == "code" else limits.begin_try
+    for other in others:
+        assert not await begin(other)
+    for _ in range(9):
+        assert await begin(visitor) > 60
+    if kind == "password":
+        await limits.forget_account(account)
+    else:
+        await limits._of_codes.forget(await limits._hashes.hash(account))
+    assert not await begin(visitor), "the pause has not grown"
+
+
+async def test_pauses_take_nothing_of_an_address(database: Database) -> None:
+    """Who is impatient with one account from an office keeps no colleague out."""
+    limits, office, account = SignInLimits(database, utc_now), an_address(), an_account()
+    assert await tries(limits, account, office, 40) == [True] * 5 + [False] * 35
+    for _ in range(25):
+        assert await tries(limits, an_account(), office, 1) == [True]

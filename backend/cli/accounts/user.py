@@ -84,7 +84,7 @@ async def create_user(
     """Let a person sign in with EMAIL and a password. The password is asked for."""
     for org_id in org_ids:
         await organizations.get_organization(database, org_id)
-    password_hash = await hash_password(_read_password(password_stdin))
+    password_hash = await hash_password(_read_password(password_stdin), "the command")
     roles = dict.fromkeys(org_ids, Role(role))
     made = User(UserId(str(uuid.uuid4())), email, password_hash, tuple(roles), utc_now(), roles)
     await users.insert_user(database, made)
@@ -101,7 +101,7 @@ async def set_password(database: Database, email: str, password_stdin: bool) -> 
     Wrong tries from addresses that EMAIL has not signed in from are forgotten.
     """
     stored_user = await _get_user(database, email)
-    password_hash = await hash_password(_read_password(password_stdin))
+    password_hash = await hash_password(_read_password(password_stdin), "the command")
     await new_passwords.set_password(database, stored_user.id, password_hash)
     await SignInLimits(database, utc_now).forget_account(stored_user.email)
     return {"id": stored_user.id}

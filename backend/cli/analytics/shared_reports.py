@@ -198,4 +198,4 @@ async def _hashed(password: str) -> dict[str, Any]:
     """The hash of the password, as a field. Raises InvalidField."""
     from backend.storage.accounts.users.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash
 
-    return dict(await with_password_hash(_parsed({"password": password})))
+    return dict(await with_password_hash(_parsed({"password": password}), "the command"))

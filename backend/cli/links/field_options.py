@@ -86,7 +86,7 @@ async def with_password(fields: Changes, options: Options) -> Changes:
         return fields
     from backend.storage.accounts.users.passwords import with_password_hash  # noqa: PLC0415 - few commands need a hash
 
-    return await with_password_hash(fields)
+    return await with_password_hash(fields, "the command")
 
 
 def _option(field: str) -> str:

@@ -62,7 +62,7 @@ async def settings_password() -> Response:
     if problems:
         return await settings_page(problems)
     database = resources().database
-    password_hash = await hash_password(form()["new"])
+    password_hash = await hash_password(form()["new"], user().id)
     await change_password(database, user(), password_hash)
     token, now = renew_cookie_token(), resources().clock()
     begun = new_session(token, user().id, org_id(), now, browser_words())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from backend.concurrency.turns import Turns
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.limit import Limit
 from backend.rate_limits.sign_in_limits import SignInLimits
@@ -16,12 +15,10 @@ _PASSWORD_RESETS = Limit("password-reset", 10, 600)
 _SINGLE_SIGN_ONS = Limit("single-sign-on", 1_000, 600)
 # Labels of sheets that an organization draws, some milliseconds of a processor each.
 _LABELS = Limit("qr-labels", 5_000, 600)
-# A hash takes at most a tenth of a second, so nobody waits longer than two or three seconds.
-_MOST_PASSWORDS_WAITING = 20
 
 
 class DashboardService:
-    """Limits of sign-ins, turns for hashing passwords, and whether https is used."""
+    """Limits of sign-ins and of sheets of labels, and whether https is used."""
 
     def __init__(self, resources: Resources) -> None:
         database = resources.database
@@ -30,5 +27,4 @@ class DashboardService:
         self.password_resets = ExactLimit(database, _PASSWORD_RESETS)
         self.single_sign_ons = ExactLimit(database, _SINGLE_SIGN_ONS)
         self.labels = ExactLimit(database, _LABELS)
-        self.hashing = Turns(_MOST_PASSWORDS_WAITING)
         self.is_https = resources.settings.base_url.startswith("https://")

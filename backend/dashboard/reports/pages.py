@@ -141,7 +141,7 @@ async def _new_funnel() -> Response:
 async def reports_add() -> Response:
     """Share a view."""
     fields, problems = sent_fields(), Problems()
-    values = await with_password_hash(read_report(fields, problems))
+    values = await with_password_hash(read_report(fields, problems), org_id())
     if not problems:
         try:
             await create_report(resources().database, org_id(), values, resources().clock())
@@ -170,7 +170,7 @@ async def reports_change(report_id: ReportId) -> Response:
     """Change the report; its view and its URL stay."""
     report = await get_report(resources().database, org_id(), report_id)
     fields, problems = sent_fields(report), Problems()
-    changes = await with_password_hash(read_report(fields, problems))
+    changes = await with_password_hash(read_report(fields, problems), org_id())
     if not problems:
         if changes.get("expires_at") == report.expires_at:
             del changes["expires_at"]  # one that has passed may stay

@@ -6,7 +6,7 @@ stands in the page's own form, for the CSV file (decisions, "shared-reports").
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from quart import Response, request
@@ -16,8 +16,7 @@ from backend.dashboard.shared.service import SharedReportsService
 from backend.domain.links.password_passes import is_pass, make_pass
 from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
-from backend.storage.accounts.users.passwords import is_password
-from backend.storage.driver.deadlines import deadline_paused
+from backend.storage.accounts.users.passwords import HASHING, is_password
 from backend.web.current import of_app, resources, visitor_address
 
 # Fields of forms.
@@ -45,19 +44,20 @@ def has_pass(report: Report, fields: Mapping[str, str]) -> bool:
 
 async def refuse(report: Report, password: str) -> RefusedPassword | None:
     """Check the password; None if it is right. Raises StorageError: tries that can't be counted are none."""
-    limits, hashing = resources().rate_limits.link_passwords, of_app(SharedReportsService).hashing
-    busy = RefusedPassword("Too many people try passwords at this moment.", 503, _BUSY_SECONDS)
-    if not hashing.has_room(precedence=False):  # before the try is counted
-        return busy
-    address = visitor_address()
+    owner = ("readers", report.org_id)
+    try:
+        with HASHING.admitted(owner):  # before the try is counted
+            return await _check(report, password, owner)
+    except TooManyWait:
+        return RefusedPassword("Too many people try passwords at this moment.", 503, _BUSY_SECONDS)
+
+
+async def _check(report: Report, password: str, owner: Hashable) -> RefusedPassword | None:
+    limits, address = resources().rate_limits.link_passwords, visitor_address()
     if seconds := await limits.begin_try(report.id, address):
         return RefusedPassword("Too many wrong tries.", 429, seconds)
-    try:
-        with deadline_paused():
-            async with limits.trying(report.id, address), hashing.turn(precedence=False):
-                is_right = await is_password(password, report.password_hash)
-    except TooManyWait:
-        return busy
+    async with limits.trying(report.id, address):
+        is_right = await is_password(password, report.password_hash, owner)
     if not is_right:
         return RefusedPassword("The password is not right.", 403)
     await limits.succeeded(report.id, address)

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from math import ceil
 from typing import Any
 
 from backend.concurrency.fair_thread import TooManyWait
-from backend.concurrency.turns import Turns
 from backend.domain.links.links import Link
 from backend.domain.links.password_passes import is_pass, make_pass
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, plain
 from backend.redirector.request.form_body import UnreadableForm, read_form
 from backend.redirector.request.visit import Visit
-from backend.storage.accounts.users.passwords import is_password
+from backend.storage.accounts.users.passwords import HASHING, is_password
 from backend.storage.driver.mongo import StorageError
 from backend.visitor_pages.pages import Refused
 from backend.web.current import Resources
 
-_MOST_WAITING = 20  # a hash takes at most a tenth of a second
-
 
 class LinkPasswords:
-    """Checks passwords, one at a time, and the passes of visitors who gave the right one."""
+    """Checks passwords, of each organization in turn, and the passes of visitors who gave the right one."""
 
     def __init__(self, resources: Resources) -> None:
         self._clock = resources.clock
         self._proxies = resources.proxies
         self._rate_limits = resources.rate_limits.link_passwords
         self._short_url_form = resources.short_url_form
-        self._hashing = Turns(_MOST_WAITING)
 
     def has_pass(self, visit: Visit, link: Link) -> bool:
         """Whether the visitor has given the link's password a while ago."""
@@ -53,14 +50,17 @@ class LinkPasswords:
             return pages.unavailable(visit)
 
     async def _check(self, visit: Visit, link: Link, password: str) -> Answer | None:
-        if not self._hashing.has_room(precedence=False):  # before the try is counted
-            raise TooManyWait
+        owner = ("visitors", link.org_id)
+        with HASHING.admitted(owner):  # before the try is counted
+            return await self._check_of(owner, visit, link, password)
+
+    async def _check_of(self, owner: Hashable, visit: Visit, link: Link, password: str) -> Answer | None:
         address = self._proxies.visitor_address(visit.scope)
         if seconds := await self._rate_limits.begin_try(link.id, address):
             wait = [(b"retry-after", b"%d" % ceil(seconds))]
             return pages.password(visit, Refused.LATER, 429, wait)
-        async with self._rate_limits.trying(link.id, address), self._hashing.turn(precedence=False):
-            is_right = await is_password(password, link.limits.password_hash)
+        async with self._rate_limits.trying(link.id, address):
+            is_right = await is_password(password, link.limits.password_hash, owner)
         if not is_right:
             return pages.password(visit, Refused.WRONG, 403)
         await self._rate_limits.succeeded(link.id, address)

@@ -83,6 +83,7 @@ _ID = Uuid()
         error_table.QUERY_INVALID,
         error_table.FIELD_MISSING,
         error_table.IDEMPOTENCY_KEY_REUSED,
+        error_table.TOO_MUCH_WAITS,
     ),
 )
 async def bulk_links() -> Response:
@@ -92,11 +93,9 @@ async def bulk_links() -> Response:
     key = read_idempotency_key("POST /links/bulk", body)
     if key and (earlier := await earlier_request(key)):
         return _answer_again(earlier)
-    await weigh(ceil(len(operations) / OPERATIONS_A_REQUEST))
-    parsed = await _hashed(
-        [await _parse_in_turn(number, operation) for number, operation in enumerate(operations)]
-    )
-    text = await _carry_out(parsed, key)
+    parsed = [await _parse_in_turn(number, operation) for number, operation in enumerate(operations)]
+    await weigh(_requests(parsed))
+    text = await _carry_out(await _hashed(parsed), key)
     return _answer_again(await concurrent_request(key)) if text is None and key else _response(text or "")
 
 
@@ -140,16 +139,25 @@ async def _parse_in_turn(number: int, operation: object) -> LinkOperation | Link
         return LinkResult(Done.REJECTED, error=error)
 
 
+def _requests(parsed: Sequence[LinkOperation | LinkResult]) -> int:
+    """As how many requests the operations count. One that sets a password, and so takes long, is one."""
+    passwords = min(MOST_PASSWORDS, sum(map(_sets_password, parsed)))
+    return passwords + ceil((len(parsed) - passwords) / OPERATIONS_A_REQUEST)
+
+
+def _sets_password(operation: LinkOperation | LinkResult) -> bool:
+    return not isinstance(operation, LinkResult) and fields_of(operation).get("password") is not None
+
+
 async def _hashed(parsed: Sequence[LinkOperation | LinkResult]) -> list[LinkOperation | LinkResult]:
     """The operations with the hashes of passwords; those beyond MOST_PASSWORDS that set one are rejected."""
     hashed: list[LinkOperation | LinkResult] = []
     passwords = 0
     for operation in parsed:
-        fields = {} if isinstance(operation, LinkResult) else fields_of(operation)
-        passwords += fields.get("password") is not None
-        if isinstance(operation, LinkResult) or "password" not in fields:
+        passwords += _sets_password(operation)
+        if isinstance(operation, LinkResult):
             hashed.append(operation)
-        elif fields["password"] is not None and passwords > MOST_PASSWORDS:
+        elif _sets_password(operation) and passwords > MOST_PASSWORDS:
             rule = f"is set by more than {MOST_PASSWORDS} operations"
             hashed.append(LinkResult(Done.REJECTED, error=InvalidField("password", rule)))
         else:

@@ -22,15 +22,15 @@ from backend.web.current import of_app
 async def with_hash(operation: LinkOperation) -> LinkOperation:
     """The operation with a hash in place of its password, if it sets one.
 
-    Raises DomainNotConfigured, LinkGone, InvalidField or NoNewLinks before a password is hashed: a hash takes
-    long, and an operation without its domain or link would be rejected afterwards.
+    Raises TooManyWait, and DomainNotConfigured, LinkGone, InvalidField or NoNewLinks before a password is
+    hashed: a hash takes long, and an operation without its domain or link would be rejected afterwards.
     """
     fields = fields_of(operation)
     if "password" not in fields:
         return operation
     if fields["password"] is not None:
         await _check_before_hashing(operation)
-    return with_fields(operation, await with_password_hash(fields))
+    return with_fields(operation, await with_password_hash(fields, caller().org_id))
 
 
 async def _check_before_hashing(operation: LinkOperation) -> None:

@@ -72,6 +72,7 @@ _CREATION_ERRORS = (
     error_table.EXTERNAL_ID_TAKEN,
     error_table.IDEMPOTENCY_KEY_REUSED,
     error_table.KEY_LIMITED,
+    error_table.TOO_MUCH_WAITS,
 )
 _DELETE_QUERY = {
     "purge": QueryParameter(
@@ -201,7 +202,7 @@ async def get_link(link_id: LinkId) -> dict[str, Any]:
     path_parameter=LINK_ID,
     body=reference("LinkChanges"),
     answer="WholeLink",
-    errors=(error_table.QUERY_INVALID, error_table.EXTERNAL_ID_TAKEN),
+    errors=(error_table.QUERY_INVALID, error_table.EXTERNAL_ID_TAKEN, error_table.TOO_MUCH_WAITS),
 )
 async def patch_link(link_id: LinkId) -> dict[str, Any]:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""

@@ -55,13 +55,13 @@ async def get_reports() -> dict[str, Any]:
     body=_NEW,
     status=201,
     answer="Report",
-    errors=(error_table.INSTALLS_NEED_SUBSCRIPTION,),
+    errors=(error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.TOO_MUCH_WAITS),
 )
 async def post_report(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """Save a view. Whoever has its URL sees what the query asks for, and nothing else."""
     now = resources().clock()
     await _admit(check_report(fields, now))  # before a password is hashed, which takes long
-    values = await with_password_hash(fields)
+    values = await with_password_hash(fields, caller().org_id)
     report = await reports.create_report(resources().database, caller().org_id, values, now)
     return _json(report), 201
 
@@ -87,13 +87,13 @@ async def get_report(report_text: str) -> dict[str, Any]:
     path_parameter=_ID,
     body=_CHANGES,
     answer="Report",
-    errors=(error_table.INSTALLS_NEED_SUBSCRIPTION,),
+    errors=(error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.TOO_MUCH_WAITS),
 )
 async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Change the fields in the body. The URL stays; another password is asked of all who open it."""
     now = resources().clock()
     await _admit(check_report(fields, now, await _own_report(report_text)))
-    values = await with_password_hash(fields)
+    values = await with_password_hash(fields, caller().org_id)
     return _json(await reports.change_report(resources().database, caller().org_id, report_text, values, now))
 
 

@@ -41,12 +41,15 @@ def lift_deadline() -> None:
 
 @contextmanager
 def deadline_paused() -> Iterator[None]:
-    """Move the deadline by the time that the block takes, which waits for others, such as a slow client."""
-    began = time.monotonic()
+    """Move the deadline by the time that the block takes, which waits for others, such as a slow client.
+
+    The time of such a block within another one counts once.
+    """
+    began, ends = time.monotonic(), _csot.DEADLINE.get()
     try:
         yield
     finally:
-        _csot.DEADLINE.set(_csot.DEADLINE.get() + time.monotonic() - began)
+        _csot.DEADLINE.set(ends + time.monotonic() - began)
 
 
 def seconds_left() -> float:

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from backend.rest_api.links import bulk as bulk_links
+from backend.settings import Settings
 from backend.storage.accounts import domains
 from backend.storage.accounts.domain_owners import DomainOwners
+from backend.storage.accounts.users.passwords import HASHING
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing import idempotency
 from tests.api.link_calls import link_body, wrong
+from tests.api.test_error_table import serving
 from tests.api.whole_links import Links
-from tests.conftest import MovableClock
+from tests.conftest import MovableClock, OrganizationFactory
+from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
+from tests.stopped_thread import stopped, waits
 
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2100-01-01T00:00:00Z"
 LIMITS: dict[str, Any] = {
@@ -217,3 +225,35 @@ async def test_links_are_found_by_their_state(links: Links, clock: MovableClock)
             for query in (f"state={asked}", f"state={asked}&search=shop"):
                 assert {link["link_name"] for link in await links.list(query)} == expected
         clock.offset += timedelta(hours=1)
+
+
+async def test_what_the_passwords_of_a_bulk_cost(
+    settings: Settings, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """Each counts as a request, and each 25 of the other operations as one."""
+    async with serving(replace(settings, rate_limit=20, data_dir=tmp_path)) as (_, client):
+        links = Links(client, organization)
+        creations = [
+            {"op": "create", "link": link_body(organization) | fields}
+            for fields in ({"password": "kites"}, {"password": None}, {})
+        ]
+        for operations, left in ((creations[:1], "19"), (creations, "17"), (creations * 3, "13")):
+            answer = await links.call("POST", "/bulk", {"operations": operations})
+            assert (answer.status_code, answer.headers["RateLimit-Remaining"]) == (200, left)
+
+
+async def test_passwords_of_one_organization_hold_up_nobody(
+    links: Links, make_organization: OrganizationFactory
+) -> None:
+    """While twenty of its links wait for the hashes of their passwords, one more is told to come later,
+    and another organization's has its turn."""
+    other = Links(links.client, await make_organization())
+    async with stopped(HASHING):
+        making = [asyncio.ensure_future(links.post(password="kites")) for _ in range(20)]
+        await waits(HASHING, links.organization.id, 20)
+        refused = await links.post(password="kites")
+        making.append(asyncio.ensure_future(other.post(password="kites")))
+        await waits(HASHING, other.organization.id, 1)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
+    assert refused.json()["error"]["fieldName"] == "TOO_MUCH_WAITS"
+    assert {answer.status_code for answer in await asyncio.gather(*making)} == {201}

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 import pytest
 
-from backend.concurrency.fair_thread import FairThread
 from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.accounts.apps import Apps, IosApp
 from backend.settings import Settings
@@ -23,33 +19,10 @@ from tests.api.test_error_table import serving
 from tests.api.whole_links import Links
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization
-from tests.polling import until
+from tests.stopped_thread import stopped, waits
 
 APPLE = "/.well-known/apple-app-site-association"
 STYLE = "color=%231f5fbf&text=Scan+me"
-
-
-@asynccontextmanager
-async def stopped(thread: FairThread) -> AsyncIterator[Event]:
-    """The thread does nothing more until the event is set, or the block ends."""
-    release, begun = Event(), Event()
-
-    def hold() -> None:
-        begun.set()
-        release.wait()
-
-    holding = asyncio.ensure_future(thread.run("the test", hold))
-    try:
-        await until(begun.is_set, "the thread does not begin")
-        yield release
-    finally:
-        release.set()
-        await holding
-
-
-async def waits(thread: FairThread, owner: str, pieces: int) -> None:
-    """Wait until so many pieces of an organization wait for the thread."""
-    await until(lambda: len(thread._lines.get(owner, ())) == pieces, "the pieces do not wait")
 
 
 async def make_links(links: Links, count: int) -> list[str]:

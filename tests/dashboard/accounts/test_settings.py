@@ -46,7 +46,7 @@ async def test_two_change_a_password_at_once(
 
     async def replace_twice(*stored: Any) -> None:
         await change_password(*stored)
-        await set_password(database, user.id, await hash_password("the one that came later"))
+        await set_password(database, user.id, await hash_password("the one that came later", "a"))
 
     monkeypatch.setattr(settings, "change_password", replace_twice)
     answer = await person.send("/settings", "/settings/password", current=PASSWORD, new=NEW)

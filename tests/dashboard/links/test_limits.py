@@ -49,7 +49,7 @@ async def test_limits_are_set_and_changed(
     assert limits.starts_at == datetime(2099, 3, 1, 8, tzinfo=UTC)
     assert limits.expires_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
     assert (limits.max_clicks, limits.expired_url) == (5, "https://shop.example/over")
-    assert await is_password(PASSWORD, limits.password_hash)
+    assert await is_password(PASSWORD, limits.password_hash, "a")
     page, edit = await person.get(where), await person.get(f"{where}/edit")
     assert ">Not started</span>" in page.text
     assert "5, 5 left" in page.text

@@ -47,7 +47,7 @@ def make_report(database: Database, link: Link, now: datetime) -> ReportFactory:
     """Makes reports."""
 
     async def make(**fields: Any) -> Report:
-        values = await with_password_hash({"name": "For the agency", "query": QUERY} | fields)
+        values = await with_password_hash({"name": "For the agency", "query": QUERY} | fields, link.org_id)
         return await create_report(database, link.org_id, values, now)
 
     return make

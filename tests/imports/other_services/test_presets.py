@@ -140,7 +140,7 @@ async def test_limits_are_taken_over(
     links = await imported(database, organization, read(tmp_path, name, content, {}, organization.domain))
     limits = links["spring"].limits
     assert {key: value for key, value in limits.by_name.items() if key != "password_hash"} == expected
-    assert await is_password("sesame", limits.password_hash) is (name == "dub")
+    assert await is_password("sesame", limits.password_hash, "a") is (name == "dub")
 
 
 async def test_limits_in_a_file_of_ours(database: Database, organization: TestOrganization) -> None:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.ids import LinkId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Link
 from backend.redirector.answers import passwords
-from backend.storage.accounts.users.passwords import hash_password, is_password
+from backend.storage.accounts.users.passwords import HASHING, hash_password, is_password
 from backend.storage.driver.mongo import Database
+from tests.conftest import OrganizationFactory
+from tests.facts.stored_links import insert_links
 from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
+from tests.stopped_thread import stopped, waits
 
 PASSWORD = "kites & röpes"
 ASKED = "This link needs a password"
@@ -24,7 +31,7 @@ ASKED = "This link needs a password"
 @pytest.fixture(scope="module")
 async def password_hash() -> str:
     """The hash of PASSWORD, which takes a tenth of a second."""
-    return await hash_password(PASSWORD)
+    return await hash_password(PASSWORD, "a")
 
 
 @pytest.fixture
@@ -75,7 +82,7 @@ async def test_another_password_ends_all_visits(
 ) -> None:
     """Who gave the former password is asked again, as soon as the change is seen."""
     cookie = (await give(visitor, link, PASSWORD)).headers["set-cookie"].partition(";")[0]
-    changed = {"limits.password_hash": await hash_password("another")}
+    changed = {"limits.password_hash": await hash_password("another", "a")}
     await database["links"].update_one({"_id": link.id}, {"$set": changed})
 
     async def visit() -> int:
@@ -141,9 +148,9 @@ async def test_who_came_in_a_crowd_may_try_again(
 
     checked = is_password
 
-    async def check_slowly(password: str, password_hash: str | None) -> bool:
+    async def check_slowly(password: str, password_hash: str | None, owner: Hashable) -> bool:
         await crowded.wait()
-        return await checked(password, password_hash)
+        return await checked(password, password_hash, owner)
 
     crowded = asyncio.Event()
     with monkeypatch.context() as patch:
@@ -155,3 +162,25 @@ async def test_who_came_in_a_crowd_may_try_again(
             crowded.set()
             assert {*await asyncio.gather(*giving)} == {303, 503}
     assert {await give_from(address) for address in crowd} == {303}
+
+
+async def test_a_crowd_at_one_organization_keeps_nobody_out_elsewhere(
+    service: Service, link: Link, make_organization: OrganizationFactory, database: Database
+) -> None:
+    """While as many visitors of its links wait as may, another organization's visitors are let in."""
+    other = await make_organization()
+    elsewhere = replace(link, id=LinkId(str(uuid4())), org_id=other.id, domain=other.domain)
+    await insert_links(database, [elsewhere])
+
+    async def give_from(address: str, link: Link) -> int:
+        transport = httpx.ASGITransport(app=service, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url=f"https://{link.domain}") as client:
+            return (await give(client, link, PASSWORD)).status_code
+
+    async with stopped(HASHING):
+        crowd = [asyncio.create_task(give_from(f"198.51.100.{number}", link)) for number in range(20)]
+        await waits(HASHING, ("visitors", link.org_id), 20)
+        assert await give_from("198.51.100.20", link) == 503
+        one = asyncio.create_task(give_from("198.51.100.21", elsewhere))
+        await waits(HASHING, ("visitors", other.id), 1)
+    assert {*await asyncio.gather(*crowd, one)} == {303}

@@ -172,7 +172,7 @@ async def test_apps_and_passwords(
     assert "browser_fallback_url=https%3A%2F%2Fandroid.example%2Fred%3Fcl_link_id" in intent
     store = await where(visitor, f"/{app.path}/red", **{"user-agent": IPHONE})
     assert store == "https://apps.apple.com/app/id123456"
-    limits = LinkLimits(password_hash=await hash_password("red kites"))
+    limits = LinkLimits(password_hash=await hash_password("red kites", "a"))
     locked = await make_link(limits=limits, forwards_path=True)
     assert (await visitor.get(f"/{locked.path}/red")).status_code == 200
     given = await visitor.post(f"/{locked.path}/red", data={"password": "red kites"})

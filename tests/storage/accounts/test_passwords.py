@@ -17,7 +17,7 @@ from backend.storage.accounts.users.passwords import (
 @pytest.mark.usefixtures("true_hashes")
 async def test_a_true_hash_fits_its_password() -> None:
     """Services that tests fork make quick ones, and so do nearly all other tests."""
-    assert await is_password("a password", await hash_password("a password"))
+    assert await is_password("a password", await hash_password("a password", "a"), "a")
 
 
 @pytest.mark.usefixtures("true_hashes")
@@ -30,4 +30,4 @@ def test_nobodys_hash_is_computed_in_full() -> None:
 
 async def test_nobody_has_a_password() -> None:
     """Where there is no user, no password fits."""
-    assert not await is_password("", None)
+    assert not await is_password("", None, "a")

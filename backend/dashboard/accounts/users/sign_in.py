@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from math import ceil
 
@@ -35,13 +34,12 @@ from backend.domain.audit.entries import AuditTarget
 from backend.domain.fields.email_addresses import InvalidEmail, normalize_email
 from backend.domain.ids import OrgId
 from backend.rate_limits.sign_in_limits import Visitor
-from backend.storage.accounts.users.passwords import hash_password, is_password, needs_new_hash
+from backend.storage.accounts.users.passwords import HASHING, hash_password, is_password, needs_new_hash
 from backend.storage.accounts.users.second_factors import accept_code
 from backend.storage.accounts.users.sessions import PasswordReplaced, delete_session, insert_session_of
 from backend.storage.accounts.users.users import find_user_by_email, renew_password_hash
 from backend.storage.audit.acting import act_as
 from backend.storage.audit.facts import record
-from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import of_app, resources, visitor_address
 
 # A path of the dashboard. `//host` and `/\host` would lead to another site.
@@ -68,16 +66,12 @@ async def sign_in() -> Response:
     """Open a session if the e-mail address and the password are right."""
     limits = of_app(DashboardService).sign_in_limits
     visitor = await limits.recognize(_account(field("email")), visitor_address())
-    hashing = of_app(DashboardService).hashing
-    if not hashing.has_room(precedence=visitor.is_known):  # before the try is counted
-        return await _busy()
-    if seconds := await limits.begin_try(visitor):
-        return await _retry_later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
     try:
-        async with limits.trying(visitor), AsyncExitStack() as turn:
-            with deadline_paused():
-                await turn.enter_async_context(hashing.turn(precedence=visitor.is_known))
-            user = await _authenticate(visitor.account, form().get("password", ""))
+        with HASHING.admitted(_owner(visitor)):  # before the try is counted
+            if seconds := await limits.begin_try(visitor):
+                return await _retry_later(f"Too many wrong tries. {_wait_for(seconds)}", 429, seconds)
+            async with limits.trying(visitor):
+                user = await _authenticate(visitor, form().get("password", ""))
     except TooManyWait:
         return await _busy()
     following = await _begin(user, visitor) if user else None
@@ -183,16 +177,20 @@ def _account(email: str) -> str:
         return email
 
 
-async def _authenticate(email: str, password: str) -> User | None:
-    user = await find_user_by_email(resources().database, email)
-    with deadline_paused():  # others may be hashed before
-        is_right = await is_password(password, user.password_hash if user else None)
+def _owner(visitor: Visitor) -> str:
+    """Whose turn it is to sign in: a crowd of strangers takes every other turn at most."""
+    return "known sign-ins" if visitor.is_known else "sign-ins"
+
+
+async def _authenticate(visitor: Visitor, password: str) -> User | None:
+    user = await find_user_by_email(resources().database, visitor.account)
+    is_right = await is_password(password, user.password_hash if user else None, _owner(visitor))
     if user is None or not is_right:
         if user:
             _note_refusal(user, "password")
         return None
     if user.password_hash and needs_new_hash(user.password_hash):
-        renewed = await hash_password(password)
+        renewed = await hash_password(password, _owner(visitor))
         await renew_password_hash(resources().database, user, renewed)
         user = replace(user, password_hash=renewed)
     return user if user.org_ids else None

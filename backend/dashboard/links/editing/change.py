@@ -64,7 +64,7 @@ async def links_change(link_id: LinkId) -> Response:
         if field(PREVIEW):
             return await _previewed(link, body, fields, choices)
         changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
-        await store_changes(link, await with_password_hash(changes))
+        await store_changes(link, await with_password_hash(changes, link.org_id))
     except InvalidField as error:
         return await change_form(link, fields, {field_of(error): error.rule}, choices)
     return _back(link, "link-changed")
@@ -72,7 +72,7 @@ async def links_change(link_id: LinkId) -> Response:
 
 async def _previewed(link: Link, body: Changes, fields: Fields, choices: TagChoices) -> Response:
     """The form as it was sent, with what taps would do if it was saved. Raises InvalidField."""
-    changes = await with_password_hash(parse_changes(body, CHANGE_FIELDS))
+    changes = await with_password_hash(parse_changes(body, CHANGE_FIELDS), link.org_id)
     changed = apply_changes(link, changes, resources().clock())
     return await change_form(link, fields, {}, choices, await changes_of_link(link, changed))
 

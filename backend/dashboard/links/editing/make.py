@@ -127,7 +127,7 @@ async def _store(body: dict[str, Any], copied: Link | None) -> Link:
             create = CreateLink(parse_copy(body, copied.domain, NEW_LINK_FIELDS), copy_of=copied.id)
         else:
             create = CreateLink(parse_new_link(body, NEW_LINK_FIELDS))
-        hashed = with_fields(create, await with_password_hash(create.new.fields))
+        hashed = with_fields(create, await with_password_hash(create.new.fields, org_id()))
         made = LinkRequest(org_id(), CreatedBy.PERSON, resources().clock(), hashed)
         return await store_link(resources().database, made, resources().destinations)
     except PathTaken:

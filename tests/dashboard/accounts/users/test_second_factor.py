@@ -146,7 +146,7 @@ async def test_a_new_password_comes_between_password_and_code(
 
     async def find_later(database: Database, user_id: UserId) -> User | None:
         monkeypatch.undo()
-        await set_password(database, user_id, await hash_password("the one that came later"))
+        await set_password(database, user_id, await hash_password("the one that came later", "a"))
         return await users.find_user(database, user_id)
 
     page = await person.get("/sign-in/code")
