@@ -45,6 +45,7 @@ from backend.sdk_api.prefixes import SdkPrefixes
 from backend.sdk_api.script import script
 from backend.settings import Settings
 from backend.storage.alerts.firing import AlertChannels
+from backend.storage.analytics.hello import source_digest
 from backend.storage.analytics.messages import folder_in
 from backend.storage.analytics.upkeep import analytics_upkeep
 from backend.storage.clicks.expired_days import expired_days
@@ -73,8 +74,10 @@ Scope = MutableMapping[str, Any]
 def prepare(settings: Settings) -> None:
     """Read and compile the lists of clients and countries, which takes a while, before the first visit.
 
-    What is made is kept, and forks of the process have it.
+    Note which source this is, too, before files are replaced. What is made is kept, and forks of the process
+    have it.
     """
+    source_digest()
     recognize(b"")
     if settings.mmdb is None:
         load_table()

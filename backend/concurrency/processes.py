@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
+import struct
 from pathlib import Path
 
 _PROCESSES = Path("/proc")
@@ -27,4 +29,13 @@ def who_locks(file: Path) -> int | None:
             _, kind, _, _, pid, where, *_ = line.split()
             if (kind, where) == ("FLOCK", place) and int(pid) > 0:
                 return int(pid)
+    return None
+
+
+def peer_of(connection: socket.socket) -> int | None:
+    """The process at the other end of a connection on this machine; None if that is not known here."""
+    with contextlib.suppress(OSError, AttributeError):  # only Linux has the option
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid, _, _ = struct.unpack("3i", told)
+        return pid or None  # 0 is a process of another container
     return None

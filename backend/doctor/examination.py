@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
-from backend.doctor.columns import examine_columns
+from backend.doctor.columns import examine_columns, examine_process
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains.dns import examine_target
 from backend.doctor.domains.domain_examination import DomainExamination
@@ -46,6 +46,8 @@ class Examination:
                 yield finding
             yield await examine_base_url(client, self.settings)
             yield await examine_mail_server(self.settings)
+            async for finding in examine_process(self.settings):
+                yield finding
             for finding in examine_columns(self.settings, self.org_id, self.clock()):
                 yield finding
             try:

@@ -28,9 +28,6 @@ FILES, SPILLS = "files", "spills"
 LOCK = "process.lock"
 # Seconds between two signs of life to whoever is connected. A process without them has been stopped.
 SIGN_EVERY = 1.0
-# Two processes understand each other's messages if this number is the same. Whoever changes what a message or
-# a question is made of raises it.
-PROTOCOL = 1
 
 
 def folder_in(data_dir: Path) -> Path:

@@ -6,6 +6,7 @@ while.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import gc
 import json
@@ -38,11 +39,23 @@ def _hold(folder: Path) -> IO[bytes] | None:
 
 
 def main() -> None:
-    """Answer questions until nobody asks any more. The line on stdin is a `Start` as JSON."""
+    """Answer questions until nobody asks any more. The line on stdin is a `Start` as JSON.
+
+    Where that can't be, one on stdout says why.
+    """
     # Ctrl-C, and what stops a whole group of processes, is for the service, which ends this one in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     start = Start(**json.loads(sys.stdin.readline()))
     give_way(_NICENESS)
+    try:
+        _answer(start)
+    except Exception as error:
+        with contextlib.suppress(OSError):  # whoever started it may have gone
+            print(f"{type(error).__name__}: {error}", flush=True)
+        raise
+
+
+def _answer(start: Start) -> None:
     if lock := _hold(Path(start.folder)):
         with lock:
             gc.disable()  # nothing that is imported becomes garbage

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import pickle
 import sys
 from collections.abc import AsyncIterator
@@ -19,9 +18,9 @@ from typing import Any
 from backend.domain.errors import RequestError
 from backend.domain.ids import OrgId
 from backend.storage.analytics.files import FileAnswer
+from backend.storage.analytics.hello import AnotherVersion, exchange_hellos, source_digest
 from backend.storage.analytics.messages import (
     MOST_BYTES,
-    PROTOCOL,
     SIGN_EVERY,
     Socket,
     Start,
@@ -34,12 +33,12 @@ from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.driver.connection import connect
 from backend.storage.driver.mongo import StorageError
 from backend.system.clock import utc_now
-from backend.version import VERSION
 
 # Seconds until the process ends: once nobody is connected, and once nobody has asked.
 _ALONE_SECONDS = 0.5
 _IDLE_SECONDS = 120.0
 _MONGODB_SECONDS = 60.0
+_HELLO_SECONDS = 10.0
 
 
 class QuestionServer:
@@ -52,6 +51,8 @@ class QuestionServer:
         self._writers: set[asyncio.StreamWriter] = set()
         self._answering = 0
         self._is_ending = False
+        # What was asked when a process ended, one after the other: if it ends again, that was the reason.
+        self._suspects = asyncio.Lock()
 
     async def until_needless(self) -> None:
         """Return once nobody is connected, or nobody has asked for a while and nothing is worked on."""
@@ -73,18 +74,29 @@ class QuestionServer:
             writer.close()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the questions of one connection until it is closed."""
+        """Answer the questions of one connection until it is closed.
+
+        Who runs another version is told so, and does not count as connected: it waits for the process to end.
+        """
+        try:
+            if not self._is_ending:
+                async with asyncio.timeout(_HELLO_SECONDS):
+                    await exchange_hellos(reader, writer)
+        except (AnotherVersion, ConnectionError, TimeoutError):
+            writer.close()
+            return
         if self._is_ending:
             writer.close()
             return
+        await self._serve(reader, writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connected += 1
         self._writers.add(writer)
         self._changed.set()
         answering: dict[int, asyncio.Task[None]] = {}
-        signs: asyncio.Task[None] | None = None
+        signs = asyncio.create_task(_give_signs(writer))
         try:
-            await write_message(writer, {"protocol": PROTOCOL, "version": VERSION, "pid": os.getpid()})
-            signs = asyncio.create_task(_give_signs(writer))
             while (message := await read_message(reader)) is not None:
                 self._changed.set()
                 number = message["number"]
@@ -99,8 +111,7 @@ class QuestionServer:
             pass
         finally:
             for task in (signs, *answering.values()):
-                if task:
-                    task.cancel()
+                task.cancel()
             self._connected -= 1
             self._writers.discard(writer)
             self._changed.set()
@@ -109,9 +120,11 @@ class QuestionServer:
     async def _answer(self, writer: asyncio.StreamWriter, message: dict[str, Any]) -> None:
         self._answering += 1
         try:
-            async for part in self._parts(message):
-                await write_message(writer, {"number": message["number"], **part})
-                self._changed.set()
+            async with self._suspects if message.get("is_suspect") else contextlib.nullcontext():
+                await write_message(writer, {"number": message["number"], "begun": True})
+                async for part in self._parts(message):
+                    await write_message(writer, {"number": message["number"], **part})
+                    self._changed.set()
         finally:
             self._answering -= 1
             self._changed.set()
@@ -167,6 +180,7 @@ def run(start: Start) -> None:
 
 
 async def _run(start: Start, socket: Socket) -> None:
+    source_digest()  # before its files are replaced
     bounds = EngineBounds(start.memory_mb, start.threads)
     store = ColumnStore(Path(start.folder), bounds)
     async with connect(start.uri, start.name, _MONGODB_SECONDS) as database:

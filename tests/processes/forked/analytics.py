@@ -35,6 +35,7 @@ class ForkedAnalytics:
     """A forked process, which keeps its end of a connection until it ends."""
 
     def __init__(self, connection: socket.socket) -> None:
+        self.complaint = ""
         self._connection = connection
         threading.Thread(target=self._wait, name="end of forked analytics", daemon=True).start()
 
@@ -43,8 +44,8 @@ class ForkedAnalytics:
         return None if self._connection.fileno() >= 0 else 0
 
     def _wait(self) -> None:
-        with self._connection:
-            self._connection.recv(1)
+        with self._connection, self._connection.makefile() as said:
+            self.complaint = said.read().strip()
 
 
 def start_forked(start: Start) -> ForkedAnalytics:
@@ -114,6 +115,7 @@ def _take_over(connection: socket.socket) -> None:
     """Become the process that was asked for by this connection, which stays open until its end."""
     line, [stderr], *_ = socket.recv_fds(connection, _MOST_BYTES, 1)
     os.dup2(stderr, 2)
+    os.dup2(connection.fileno(), 1)
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     sys.stdin = io.StringIO(line.decode())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
 from tests.storage.columns.heavy_feeds import store_blocks
 from tests.storage.columns.hosts import count, host
+from tests.storage.columns.limits import limited
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAMAGES = ("a bit", "a page", "half", "the beginning", "all")
@@ -55,17 +54,6 @@ def place_of_clicks(path: Path) -> int:
 def names_of(folder: Path) -> set[str]:
     """The names of the files of columns, and of what is beside them."""
     return {path.name for path in folder.glob("*duckdb*")}
-
-
-@contextmanager
-def limited(what: int, limit: int) -> Iterator[None]:
-    """A block in which this process has less of a resource."""
-    soft, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (limit, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(what, (soft, hard))
 
 
 @pytest.mark.parametrize("how", DAMAGES)

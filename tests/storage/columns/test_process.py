@@ -17,11 +17,10 @@ from backend.concurrency.processes import who_locks
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.settings import Settings
-from backend.storage.analytics import client as client_module
-from backend.storage.analytics import process_start
+from backend.storage.analytics import connection, process_start
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileAnswer, FileQuestion
-from backend.storage.analytics.messages import LOCK, PROTOCOL
+from backend.storage.analytics.messages import LOCK
 from backend.storage.analytics.parquet import write_parquet
 from backend.storage.analytics.process_start import start_process
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question
@@ -116,7 +115,7 @@ async def test_a_stopped_process_is_replaced(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A process that was stopped from outside, and says nothing, is ended and replaced."""
-    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
+    monkeypatch.setattr(connection, "_SILENCE_SECONDS", 1.5)
     await visit(database, org_id)
     assert await count(analytics, org_id) == 1
     os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
@@ -128,7 +127,7 @@ async def test_a_process_that_was_stopped_before_anybody_connected_is_replaced(
     database: Database, org_id: OrgId, own_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also who connects to a stopped process does not wait for it."""
-    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
+    monkeypatch.setattr(connection, "_SILENCE_SECONDS", 1.5)
     first, second = Analytics(database, own_settings), Analytics(database, own_settings)
     await visit(database, org_id)
     assert await count(first, org_id) == 1
@@ -146,7 +145,7 @@ async def test_a_stopped_process_is_replaced_although_nobody_waits_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also where each request has less time than it takes to notice that the process says nothing."""
-    monkeypatch.setattr(client_module, "_SILENCE_SECONDS", 1.5)
+    monkeypatch.setattr(connection, "_SILENCE_SECONDS", 1.5)
     await visit(database, org_id)
     assert await count(analytics, org_id) == 1
     os.kill(stopped := pid_of(own_settings), signal.SIGSTOP)
@@ -158,25 +157,6 @@ async def test_a_stopped_process_is_replaced_although_nobody_waits_long(
 
     await wait_for_async(is_answered, "the process is not replaced")
     assert pid_of(own_settings) != stopped
-
-
-async def test_an_older_version_leaves_the_process_alone(
-    analytics: Analytics,
-    database: Database,
-    org_id: OrgId,
-    own_settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Who does not understand the process says so, and the newer version goes on answering."""
-    assert await count(analytics, org_id) == 0
-    pid = pid_of(own_settings)
-    older = Analytics(database, own_settings)
-    monkeypatch.setattr(client_module, "PROTOCOL", PROTOCOL - 1)
-    with pytest.raises(NoAnswer, match="restart the service with that version"):
-        await count(older, org_id)
-    await older.close()
-    assert await count(analytics, org_id) == 0
-    assert pid_of(own_settings) == pid
 
 
 @pytest.mark.parametrize("damage", ["deleted", "overwritten", "another format"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.ids import OrgId
-from backend.storage.analytics.client import _Connection
+from backend.storage.analytics.connection import ProcessConnection
 from backend.storage.analytics.question import Facts, Question
 from backend.storage.columns import question_server
 from backend.storage.columns.question_server import QuestionServer
@@ -40,7 +40,7 @@ async def test_it_does_not_end_while_it_works(
     async with host(database, tmp_path) as projections:
         server = QuestionServer(projections)
         listening = await asyncio.start_unix_server(server.serve, tmp_path / "socket")
-        connection = await _Connection.open(str(tmp_path / "socket"))
+        connection = await ProcessConnection.open(str(tmp_path / "socket"))
         needless = asyncio.create_task(server.until_needless())
         answer = asyncio.create_task(
             anext(connection.exchange({"org_id": OrgId("one"), "questions": [Long()]}))
