@@ -189,13 +189,6 @@ COST_NOT_FOUND = ErrorRow(
     "Cost not found or does not belong to your organization",
     "COST_NOT_FOUND",
 )
-ANNOTATION_NOT_FOUND = ErrorRow(
-    404,
-    103,
-    NOT_FOUND,
-    "Annotation not found or does not belong to your organization",
-    "ANNOTATION_NOT_FOUND",
-)
 DOMAIN_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Domain not found or does not belong to your organization", "DOMAIN_NOT_FOUND"
 )
@@ -402,3 +395,9 @@ DISK_NEARLY_FULL = ErrorRow(
     "The service's disk is nearly full; whoever runs the service has to make room first",
     "DISK_NEARLY_FULL",
 )
+
+
+def unknown_thing(thing: str, field_name: str) -> ErrorRow:
+    """The row for the id of a thing that the organization has not."""
+    message = f"{thing} not found or does not belong to your organization"
+    return ErrorRow(404, 103, NOT_FOUND, message, field_name)

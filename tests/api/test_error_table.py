@@ -110,7 +110,6 @@ BY_A_CALL: dict[str, Provocation] = {
     "ALERT_NOT_FOUND": calling("PATCH", f"/alerts/{uuid.UUID(int=7)}", {"is_seen": True}),
     "COST_NOT_FOUND": calling("DELETE", "/costs/0"),
     "DOMAIN_NOT_FOUND": calling("PATCH", "/domains/go.nowhere.example", {}),
-    "ANNOTATION_NOT_FOUND": calling("DELETE", f"/annotations/{uuid.UUID(int=7)}"),
     "RECIPIENT_NOT_FOUND": calling("DELETE", f"/report-recipients/{uuid.UUID(int=7)}"),
     "NO_MAIL_SERVER": calling("POST", "/report-recipients", RECIPIENT),
     "PATH_UNKNOWN": calling("GET", "/nothing"),

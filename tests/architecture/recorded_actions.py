@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Self
 
+from backend.domain.all_resources import RESOURCES
+from backend.domain.resources.resource import Verb
+
 ASKS = "it only asks"
 FACTS = "what happened is a fact of the feed, and no change of what the organization owns"
 CHECKS = "it only shows what the next form would do"
@@ -23,6 +26,14 @@ LINK_BATCH = ("link.created", "link.changed", "link.archived", "link.restored")
 CLAIM = ("domain_claim.created", "domain_claim.deleted", "domain.added", "domain.changed")
 DOMAIN_REMOVAL = ("domain_claim.deleted", "domain.changed", "domain.removed", "app.deleted")
 SSO = ("single_sign_on.created", "single_sign_on.changed", "organization.changed", "session.ended")
+
+_VERBS = {Verb.ADD: "created", Verb.CHANGE: "changed", Verb.DELETE: "deleted"}
+_OF_RESOURCES = {
+    f"rest.{operation.name}": (f"{resource.audit_kind}.{_VERBS[verb]}",)
+    for resource in RESOURCES
+    for verb, operation in resource.rest.operations.items()
+    if verb in _VERBS
+}
 
 DECLARED: Mapping[str, tuple[str, ...] | str] = {
     "app_api.open_app": FACTS,
@@ -105,9 +116,7 @@ DECLARED: Mapping[str, tuple[str, ...] | str] = {
     "rest.post_funnel": ("funnel.created",),
     "rest.patch_funnel": ("funnel.changed",),
     "rest.remove_funnel": ("funnel.deleted",),
-    "rest.post_annotation": ("note.created",),
-    "rest.patch_annotation": ("note.changed",),
-    "rest.remove_annotation": ("note.deleted",),
+    **_OF_RESOURCES,
     "rest.post_alert_rule": ("alert_rule.created",),
     "rest.patch_alert_rule": ("alert_rule.changed",),
     "rest.remove_alert_rule": ("alert_rule.deleted",),

@@ -35,6 +35,7 @@ OTHERS = {
     "lifecycle/privacy/personal_changes.py": "what names a visitor, as no link does",
     "lifecycle/privacy/personal_records.py": "leads, sales and events",
     "lifecycle/retention.py": "what expires",
+    "resources/things.py": "what follows from a resource, which links are not",
     "schema/own_documents.py": "what an organization made by an id, such as funnels",
 }
 

@@ -21,7 +21,7 @@ from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupR
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.users import User
 from backend.domain.analytics.funnels.saved import SAVED_FIELDS
-from backend.domain.annotations.annotation import NotedBy, NotedTime
+from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.apps.installs import AppPlatform, Install, Match
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
@@ -45,7 +45,6 @@ from backend.storage.accounts.organizations import (
 from backend.storage.accounts.single_sign_on.settings import set_group_roles, set_provider
 from backend.storage.accounts.users.second_factors import set_second_factor
 from backend.storage.accounts.users.users import insert_user
-from backend.storage.annotations.notes import add_annotation
 from backend.storage.apps.installs import record_install
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.signing import PURPOSE
@@ -65,6 +64,7 @@ from backend.storage.links.writing.holds import hold_link
 from backend.storage.links.writing.idempotency import PIECE_LENGTH
 from backend.storage.reports.recipients import ask_recipient, confirm_recipient
 from backend.storage.reports.reports import create_report
+from backend.storage.resources.things import Things
 from backend.storage.webhooks.endpoints import create_endpoint, rotate_secret
 from tests.api.told_sales import tell
 from tests.facts.clicks import click, ship
@@ -169,7 +169,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FIELDS.items()}
     await create_funnel(database, organization.id, parsed, datetime.now(UTC))
     note = {"at": NotedTime.of_day(datetime.now(UTC).date()), "text": "Newsletter", "link_id": link_ids[0]}
-    await add_annotation(database, organization.id, note, NotedBy.PERSON, datetime.now(UTC))
+    await Things(ANNOTATIONS).add(database, organization.id, note, datetime.now(UTC))
     cost = ToldCost("spring", datetime.now(UTC).date(), Decimal("12.50"), "EUR")
     await tell_costs(database, organization.id, [cost], datetime.now(UTC))
     await _add_member(database, organization)

@@ -22,6 +22,7 @@ from backend.archives.restore import RestoreResult, restore_organization
 from backend.domain.accounts.api_keys import hash_key
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
+from backend.domain.all_resources import RESOURCES
 from backend.domain.ids import OrgId, UserId
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage.accounts import api_keys, organizations
@@ -128,6 +129,7 @@ def test_every_collection_is_archived_or_named_as_not() -> None:
         for module in pkgutil.walk_packages(backend.storage.__path__, "backend.storage.")
     ]
     names = {module.NAME for module in modules if hasattr(module, "NAME")}
+    names |= {resource.collection for resource in RESOURCES}
     assert sorted(collection.name for collection in COLLECTIONS) == sorted(names)
 
 

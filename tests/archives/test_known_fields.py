@@ -11,12 +11,11 @@ from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
 from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.rule import AlertRule
-from backend.domain.annotations.annotation import Annotation
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.lifecycle.archived_documents import organization, webhooks
-from backend.storage.lifecycle.archived_documents.analytics import alerts, notes, recipients, reports
+from backend.storage.lifecycle.archived_documents.analytics import alerts, recipients, reports
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
@@ -37,13 +36,12 @@ _ONLY_STORED = {
         (organization._ORGANIZATION, Organization),
         (webhooks._ENDPOINT, Endpoint),
         (reports._REPORT, Report),
-        (notes._ANNOTATION, Annotation),
         (recipients._RECIPIENT, Recipient),
         (alerts._RULE, AlertRule),
         (alerts._ALERT, Alert),
     ],
     ids=[
-        *("keys", "users", "organizations", "webhooks", "reports", "annotations", "recipients"),
+        *("keys", "users", "organizations", "webhooks", "reports", "recipients"),
         *("alert rules", "alerts"),
     ],
 )

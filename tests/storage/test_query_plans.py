@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
+from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import CustomerId, OrgId
 from backend.domain.links.window_counts import buckets_of_windows
 from backend.storage.accounts import (
@@ -29,7 +30,6 @@ from backend.storage.accounts.domain_setup import claims as domain_claims
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
-from backend.storage.annotations import notes
 from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
 from backend.storage.archives import archives
 from backend.storage.clicks import address_keys
@@ -92,7 +92,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         ORG | {"domain": "go.shop.com", "day": {"$gte": NOW}},
         {"day": -1},
     ),
-    "notes of a time": (notes.NAME, ORG | {"at": {"$gte": NOW}}, {"at": 1}),
+    "notes of a time": (ANNOTATIONS.collection, ORG | {"at": {"$gte": NOW}}, {"at": 1}),
     "a report by its token": (reports.NAME, {"token": "t"}, {}),
     "webhooks that nobody delivers to": (
         endpoints.NAME,

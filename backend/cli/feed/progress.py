@@ -11,7 +11,7 @@ import click
 from backend.cli.printable import printable
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
-from backend.domain.links.json_form import exact_time_json
+from backend.domain.fields.json_times import exact_time_json
 
 # Seconds between two lines of progress.
 _TERMINAL_INTERVAL, _LOG_INTERVAL = 1.0, 60.0

@@ -15,15 +15,15 @@ from backend.dashboard.frame.blueprint import may_open, org_id
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.period import QueryPeriod, Spans, TimeField
 from backend.domain.analytics.query import Field, QueryField
-from backend.domain.annotations.annotation import Annotation, NotedTime
+from backend.domain.annotations.annotation import ANNOTATIONS, Annotation, NotedTime, times_around
 from backend.domain.annotations.link_change import LinkChange, changes_in_words
 from backend.domain.annotations.placing import span_of
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.link_changes import LinkChanges
-from backend.storage.annotations.notes import list_around
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_links
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 
@@ -77,9 +77,10 @@ async def read_noted(
     then has its changes too.
     """
     link_id = LinkId(filters.get(Field.LINK) or "")
+    around = times_around(period.start, period.end)
     notes = [
         note
-        for note in await list_around(database, org_id, period.start, period.end)
+        for note in await Things(ANNOTATIONS).list(database, org_id, around)
         if note.link_id in {None, link_id} or not filters
     ]
     links = await find_links(database, {note.link_id for note in notes if note.link_id}, org_id)

@@ -18,31 +18,21 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
-from backend.domain.annotations.annotation import (
-    LONGEST_TEXT,
-    Annotation,
-    NotedBy,
-    NotedTime,
-)
-from backend.domain.annotations.input import ANNOTATION_FIELDS
+from backend.domain.annotations.annotation import ANNOTATIONS, LONGEST_TEXT, Annotation, NotedTime
 from backend.domain.errors import InvalidField
 from backend.domain.ids import AnnotationId, LinkId
 from backend.domain.links.links import Link
 from backend.domain.reports.report import Report
-from backend.storage.annotations.notes import (
-    add_annotation,
-    change_annotation,
-    delete_annotation,
-    get_annotation,
-    list_annotations,
-)
 from backend.storage.links.links import find_link, find_links
 from backend.storage.reports.reports import list_reports
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 Fields = dict[str, str]
 # The problem of each invalid field. It completes a sentence that begins with the field's label.
 Problems = dict[str, str]
+_RULES = ANNOTATIONS.told
+_NOTES = Things(ANNOTATIONS)
 _NAMES = ("text", "day", "time", "link")
 
 
@@ -72,7 +62,7 @@ async def notes_add() -> Response:
     values = _parse(fields, problems)
     if not problems:
         try:
-            await add_annotation(resources().database, org_id(), values, NotedBy.PERSON, resources().clock())
+            await _NOTES.add(resources().database, org_id(), values, resources().clock())
         except InvalidField as error:
             problems[error.field.removesuffix("_id")] = error.rule
     return await _page(fields, problems) if problems else redirect_with_notice("notes", "note-added")
@@ -82,7 +72,7 @@ async def notes_add() -> Response:
 @needs(Permission.ANALYTICS_WRITE)
 async def notes_edit(note_id: AnnotationId) -> Response:
     """The form with the note."""
-    note = await get_annotation(resources().database, org_id(), note_id)
+    note = await _NOTES.get(resources().database, org_id(), note_id)
     noted, local = note.noted_time, note.at.astimezone(zone_of_browser())
     fields = {
         "text": note.text,
@@ -98,14 +88,14 @@ async def notes_edit(note_id: AnnotationId) -> Response:
 async def notes_change(note_id: AnnotationId) -> Response:
     """Change the note."""
     note, fields, problems = (
-        await get_annotation(resources().database, org_id(), note_id),
+        await _NOTES.get(resources().database, org_id(), note_id),
         _sent(),
         Problems(),
     )
     values = _parse(fields, problems)
     if not problems:
         try:
-            await change_annotation(resources().database, org_id(), note.id, values)
+            await _NOTES.change(resources().database, org_id(), note.id, values)
         except InvalidField as error:
             problems[error.field.removesuffix("_id")] = error.rule
     return await _form(note, fields, problems) if problems else redirect_with_notice("notes", "note-changed")
@@ -115,7 +105,7 @@ async def notes_change(note_id: AnnotationId) -> Response:
 @needs(Permission.ANALYTICS_WRITE)
 async def notes_delete(note_id: AnnotationId) -> Response:
     """Delete the note."""
-    await delete_annotation(resources().database, org_id(), note_id)
+    await _NOTES.delete(resources().database, org_id(), note_id)
     return redirect_with_notice("notes", "note-deleted")
 
 
@@ -133,12 +123,12 @@ def _parse(fields: Fields, problems: Problems) -> dict[str, Any]:
     try:
         if not fields["text"]:
             raise InvalidField("text", "is required")
-        values["text"] = ANNOTATION_FIELDS["text"].parse("text", fields["text"])
+        values["text"] = _RULES["text"].parse("text", fields["text"])
     except InvalidField as error:
         problems["text"] = error.rule
     try:
         link = fields["link"]
-        values["link_id"] = ANNOTATION_FIELDS["link_id"].parse("link", link) if link else None
+        values["link_id"] = _RULES["link_id"].parse("link", link) if link else None
     except InvalidField:
         problems["link"] = "must be a link of your organization"
     return values
@@ -150,7 +140,7 @@ def _noted_time(fields: Fields, problems: Problems) -> NotedTime | None:
         day = date.fromisoformat(fields["day"])
     except ValueError:
         raise InvalidField("day", "must be a day such as 2027-12-31") from None
-    noted: NotedTime = ANNOTATION_FIELDS["at"].parse("day", day.isoformat())
+    noted: NotedTime = _RULES["at"].parse("day", day.isoformat())
     if not fields["time"]:
         return noted
     try:
@@ -161,7 +151,7 @@ def _noted_time(fields: Fields, problems: Problems) -> NotedTime | None:
         problems["time"] = "must be a time such as 09:30"
         return None
     local = datetime.combine(day, clock, zone_of_browser())
-    parsed: NotedTime = ANNOTATION_FIELDS["at"].parse("day", local.isoformat(timespec="seconds"))
+    parsed: NotedTime = _RULES["at"].parse("day", local.isoformat(timespec="seconds"))
     return parsed
 
 
@@ -207,7 +197,7 @@ async def _shown_to_readers() -> list[Report]:
 
 
 async def _notes(paged: Paging) -> dict[str, Any]:
-    latest_first = (await list_annotations(resources().database, org_id()))[::-1]
+    latest_first = (await _NOTES.list(resources().database, org_id()))[::-1]
     shown = latest_first[paged.skip : paged.skip + PAGE_SIZE]
     links = await find_links(resources().database, {note.link_id for note in shown if note.link_id}, org_id())
     zone = zone_of_browser()

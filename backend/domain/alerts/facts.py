@@ -8,7 +8,7 @@ from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.json_form import figures_json
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import why
-from backend.domain.links.json_form import time_json
+from backend.domain.fields.json_times import time_json
 
 TYPE = "alert"
 

@@ -10,8 +10,8 @@ from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause, Figures, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import why
+from backend.domain.fields.json_times import time_json
 from backend.domain.ids import TagId
-from backend.domain.links.json_form import time_json
 
 
 def rule_json(rule: AlertRule, tags: Mapping[TagId, str]) -> dict[str, Any]:

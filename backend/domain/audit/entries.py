@@ -11,7 +11,7 @@ from backend.domain.accounts.actors import Actor, ActorKind
 from backend.domain.audit.differences import ShownFields
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import Fact
-from backend.domain.links.json_form import exact_time_json
+from backend.domain.fields.json_times import exact_time_json
 
 
 @dataclass(frozen=True, slots=True)

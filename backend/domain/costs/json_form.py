@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain.costs.cost import Cost
+from backend.domain.fields.json_times import time_json
 from backend.domain.fields.money import minor_digits
-from backend.domain.links.json_form import time_json
 
 
 def cost_json(cost: Cost) -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from backend.domain.fields.json_times import time_json
 from backend.domain.ids import LinkId, TagId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
@@ -90,18 +91,3 @@ def _imported_json(clicks: ImportedClicks) -> dict[str, Any]:
     """The clicks that another service had counted. They are in none of our own counts."""
     at = time_json(clicks.imported_at)
     return {"count": clicks.count, "source": clicks.source, "imported_at": at}
-
-
-def time_json(moment: datetime) -> str:
-    """A time in UTC, in whole seconds, with its zone."""
-    return f"{seconds_json(moment)}Z"
-
-
-def exact_time_json(moment: datetime) -> str:
-    """A time in UTC, to the millisecond, where the order of what happened may hang on it."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def seconds_json(moment: datetime) -> str:
-    """A time in UTC, in whole seconds, without its zone (contract, "Resources and their fields")."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.links.json_form import time_json
+from backend.domain.fields.json_times import time_json
 from backend.domain.reports.report import Report
 
 # Below the base URL; then the token.

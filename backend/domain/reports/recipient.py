@@ -14,10 +14,10 @@ from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.errors import InvalidField
 from backend.domain.fields.email_addresses import EmailAddress
+from backend.domain.fields.json_times import time_json
 from backend.domain.fields.rules import Rule, Uuid, Word
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.links.json_form import time_json
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import MailResult
 

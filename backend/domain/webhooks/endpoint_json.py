@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from backend.domain.fields.json_times import exact_time_json
 from backend.domain.ids import TagId
-from backend.domain.links.json_form import exact_time_json
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from backend.domain.alerts.input import CHANGE_FIELDS
 from backend.domain.alerts.rule import AlertKind
+from backend.domain.fields.answer_schemas import answer_object
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _ID: Schema = {"type": "string", "format": "uuid"}

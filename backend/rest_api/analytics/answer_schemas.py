@@ -9,8 +9,8 @@ from backend.domain.analytics.event_properties import BEGIN
 from backend.domain.analytics.measures import ByCurrency, Measure, MeasureKind, Unit
 from backend.domain.analytics.query import Field
 from backend.domain.analytics.rows import KIND, PARTIAL
+from backend.domain.fields.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
 
 _AMOUNT: Schema = {
     "anyOf": [

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import COUNT, TEXTS, answer_object, or_null
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import COUNT, TEXTS, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _SECONDS: Schema = {"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from backend.domain.archives.archive import ArchiveState
+from backend.domain.fields.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, UUID, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _ARCHIVE: dict[str, Schema] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from backend.domain.costs.input import COST_FIELDS
+from backend.domain.fields.answer_schemas import COUNT, TEXT, TEXTS, TIME, answer_object
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TEXTS, TIME, answer_object
 from backend.rest_api.routes.operation import reference
 
 COST_SCHEMAS: dict[str, Schema] = {

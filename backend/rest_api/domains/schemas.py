@@ -5,9 +5,9 @@ from __future__ import annotations
 from backend.domain.domains.input import BRAND_FIELDS, DOMAIN_FIELDS
 from backend.domain.domains.orphans import MOST_PATHS_A_DAY, NotKept
 from backend.domain.domains.setup import DomainState, StepState
+from backend.domain.fields.answer_schemas import COUNT, TEXT, TIME, answer_object, or_null
 from backend.domain.fields.rules import Schema
 from backend.domain.finding import SetupStep, Severity
-from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _BRAND_MEANINGS = {

@@ -8,9 +8,9 @@ from typing import Any
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, FUNNEL_QUERY_FIELDS
 from backend.domain.analytics.rows import KIND
+from backend.domain.fields.answer_schemas import COUNT, answer_object
 from backend.domain.fields.rules import Rule, Schema
 from backend.rest_api.analytics.schemas import MEANINGS as QUERY_MEANINGS
-from backend.rest_api.routes.answer_schemas import COUNT, answer_object
 from backend.rest_api.routes.operation import reference
 
 MEANINGS: Mapping[str, str] = QUERY_MEANINGS | {

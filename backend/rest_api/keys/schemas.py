@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Scopes
+from backend.domain.fields.answer_schemas import TEXT, TEXTS, TIME, UUID, answer_object, or_null
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import TEXT, TEXTS, TIME, UUID, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _KEY: dict[str, Schema] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.domain.links.json_form import seconds_json, time_json
+from backend.domain.fields.json_times import seconds_json, time_json
 from backend.domain.links.links import UTM_FIELDS, Link
 from backend.domain.links.tags import Tag
 from backend.domain.links.utm_templates import UtmTemplate

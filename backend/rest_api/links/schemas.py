@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from backend.domain.fields.answer_schemas import (
+    ANYTHING,
+    CONTRACT_TIME,
+    COUNT,
+    TEXT,
+    TEXTS,
+    TIME,
+    UUID,
+    answer_object,
+    or_null,
+)
 from backend.domain.fields.rules import Rule, Schema, Word
 from backend.domain.links.input import (
     CHANGE_FIELDS,
@@ -17,17 +28,6 @@ from backend.domain.links.input import (
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
 from backend.domain.links.operations import Done
 from backend.rest_api.links.bulk import MOST_OPERATIONS
-from backend.rest_api.routes.answer_schemas import (
-    ANYTHING,
-    CONTRACT_TIME,
-    COUNT,
-    TEXT,
-    TEXTS,
-    TIME,
-    UUID,
-    answer_object,
-    or_null,
-)
 from backend.rest_api.routes.body_fields import clearable
 from backend.rest_api.routes.operation import reference
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from backend.domain.accounts.roles import Role
+from backend.domain.fields.answer_schemas import TEXT, TIME, UUID, answer_object
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import TEXT, TIME, UUID, answer_object
 from backend.rest_api.routes.operation import reference
 
 _ROLE: Schema = {"type": "string", "enum": [role.value for role in Role]}

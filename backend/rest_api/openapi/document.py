@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from backend.domain.all_resources import RESOURCES
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.fields.rules import Schema
 from backend.json_api.authentication import KEY_HEADER
@@ -11,7 +12,7 @@ from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
 from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
-from backend.rest_api.annotations.schemas import ANNOTATION_SCHEMAS
+from backend.rest_api.annotations.annotation_list import ANNOTATION_SCHEMAS
 from backend.rest_api.archives.schemas import ARCHIVE_SCHEMAS
 from backend.rest_api.audit.schemas import AUDIT_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
@@ -27,6 +28,7 @@ from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.openapi.schemas import ERROR_SCHEMAS
 from backend.rest_api.openapi.shared_parts import shared_part_schemas, with_references
 from backend.rest_api.reports.schemas import REPORT_SCHEMAS
+from backend.rest_api.resources.operations import schemas_of
 from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.answer_schemas import SALES_ANSWER_SCHEMAS
 from backend.rest_api.sales.schemas import SALES_SCHEMAS
@@ -65,6 +67,7 @@ def openapi_document(server_url: str) -> dict[str, Any]:
             | REPORT_SCHEMAS
             | FUNNEL_SCHEMAS
             | ANNOTATION_SCHEMAS
+            | {name: schema for resource in RESOURCES for name, schema in schemas_of(resource).items()}
             | ALERT_SCHEMAS
             | COST_SCHEMAS
             | KEY_SCHEMAS

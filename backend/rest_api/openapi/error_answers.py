@@ -15,11 +15,8 @@ from backend.rest_api.openapi.operations import OPERATIONS
 from backend.rest_api.routes.operation import Operation, reference
 
 _PLACEHOLDERS = {"field": "<field>", "message": "<field> <rule>"}
-_NAMES = {
-    row: "".join(word.title() for word in name.split("_"))
-    for name, row in vars(error_table).items()
-    if isinstance(row, ErrorRow)
-}
+# Rows of unknown things are not in the table: these are called as they call themselves.
+_NAMES = {row: name for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 
 
 def error_answers(operation: Operation) -> dict[str, Any]:
@@ -53,7 +50,8 @@ class _ErrorAnswer:
 
     @property
     def name(self) -> str:
-        return "Or".join(_NAMES[row] for row in self.rows) + ("ToTheLetter" if self.to_the_letter else "")
+        names = (_NAMES.get(row, row.field_name).title().replace("_", "") for row in self.rows)
+        return "Or".join(names) + ("ToTheLetter" if self.to_the_letter else "")
 
     @property
     def reference(self) -> Schema:

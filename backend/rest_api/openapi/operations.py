@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+from typing import Any
+
+from backend.domain.annotations.annotation import ANNOTATIONS
+from backend.domain.resources.resource import Resource
 from backend.rest_api.alerts import alerts
 from backend.rest_api.alerts import rules as alert_rules
 from backend.rest_api.analytics import cohorts, counts, event_properties, invitations, query
-from backend.rest_api.annotations import notes
+from backend.rest_api.annotations import annotation_list
 from backend.rest_api.archives import archives
 from backend.rest_api.audit import log as audit_log
 from backend.rest_api.clicks import export
@@ -19,15 +24,16 @@ from backend.rest_api.links import bulk, change, create, info, listing, page, pr
 from backend.rest_api.members import members
 from backend.rest_api.qr_codes import codes, logo
 from backend.rest_api.reports import recipients, reports
-from backend.rest_api.routes.operation import REGISTERED
+from backend.rest_api.resources.operations import operations_of
+from backend.rest_api.routes.operation import REGISTERED, Operation
 from backend.rest_api.sales import explain, tell_calls, tell_refunds
 from backend.rest_api.tags import tags, utm_templates
 from backend.rest_api.taps import explain as explain_taps
 from backend.rest_api.visitors import take_back_identity
 from backend.rest_api.webhooks import webhooks
 
-# Every module that has operations. What is not imported has no routes.
-_MODULES = (
+# Every module that has operations, and every resource from which some follow. What is not here has no routes.
+_PLACES: tuple[ModuleType | Resource[Any], ...] = (
     *(create, change, info, listing, write, preview, explain_taps, bulk, page),
     *(codes, logo),
     *(tags, utm_templates),
@@ -41,7 +47,7 @@ _MODULES = (
     recipients,
     *(ask, saved),
     reports,
-    notes,
+    *(annotation_list, ANNOTATIONS),
     *(alert_rules, alerts),
     take_back_identity,
     events,
@@ -51,6 +57,13 @@ _MODULES = (
     archives,
     audit_log,
 )
-_PLACES = {module.__name__: place for place, module in enumerate(_MODULES)}
-# Of one module in the order of its file.
-OPERATIONS = sorted(REGISTERED.values(), key=lambda operation: _PLACES[operation.view.__module__])
+
+
+def _at(place: ModuleType | Resource[Any]) -> list[Operation]:
+    """The operations of a module in the order of its file, or those of a resource."""
+    if isinstance(place, Resource):
+        return operations_of(place)
+    return [operation for operation in REGISTERED.values() if operation.view.__module__ == place.__name__]
+
+
+OPERATIONS = [operation for place in _PLACES for operation in _at(place)]

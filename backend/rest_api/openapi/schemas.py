@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import TEXT, answer_object
 from backend.domain.fields.rules import Schema
-from backend.rest_api.routes.answer_schemas import TEXT, answer_object
 from backend.rest_api.routes.operation import reference
 
 _INNER: Schema = reference("ErrorDetail")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import ANYTHING, TEXT, TEXTS, TIME, UUID, answer_object, or_null
 from backend.domain.fields.rules import Schema
 from backend.domain.mail.mail import MailState
 from backend.domain.reports.recipient import Frequency, RecipientState
 from backend.domain.reports.views import ViewKind
-from backend.rest_api.routes.answer_schemas import ANYTHING, TEXT, TEXTS, TIME, UUID, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 _FLAG: Schema = {"type": "boolean"}

@@ -57,11 +57,12 @@ class Operation:
     Before it is called, key, rate limit and the key's scopes are checked, then path, query string and body,
     in this order.
 
-    `path` is Quart's. `answer` is the name of the schema of its answer in JSON. The answer may also be of one
-    of the media types in `files`: always so if `answer` is None, or without a body if there are none. A view
-    without a body returns None.
+    `name`, which is also that of its route, is the view's where it is empty. `path` is Quart's. `answer` is
+    the name of the schema of its answer in JSON. The answer may also be of one of the media types in `files`:
+    always so if `answer` is None, or without a body if there are none. A view without a body returns None.
     """
 
+    name: str = ""
     method: str
     path: str
     summary: str
@@ -88,7 +89,7 @@ class Operation:
     view: OperationView = field(init=False)
 
     def __call__(self, view: OperationViewT) -> OperationViewT:
-        """Register the operation, with its route, by the view's name. Returns the view."""
+        """Register the operation, with its route, by its name. Returns the view."""
         self._register(view, to_the_letter(self._answer) if self.is_to_the_letter else self._answer)
         return view
 
@@ -117,8 +118,8 @@ class Operation:
 
     @property
     def endpoint(self) -> str:
-        """The name of the view, which is also that of its route."""
-        return self.view.__name__
+        """Its name, which is also that of its route."""
+        return self.name or self.view.__name__
 
     @property
     def shown_path(self) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from backend.domain.fields.rules import Schema
-from backend.domain.sales.decisions import Status
-from backend.domain.sales.explanation import StepKind
-from backend.rest_api.routes.answer_schemas import (
+from backend.domain.fields.answer_schemas import (
     ANYTHING,
     COUNT,
     INSTANT,
@@ -15,6 +12,9 @@ from backend.rest_api.routes.answer_schemas import (
     answer_object,
     or_null,
 )
+from backend.domain.fields.rules import Schema
+from backend.domain.sales.decisions import Status
+from backend.domain.sales.explanation import StepKind
 from backend.rest_api.routes.operation import reference
 
 _CLICK = answer_object(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import COUNT, TEXT, TIME, answer_object, or_null
 from backend.domain.fields.rules import Schema
 from backend.domain.links.links import UTM_FIELDS
-from backend.rest_api.routes.answer_schemas import COUNT, TEXT, TIME, answer_object, or_null
 from backend.rest_api.routes.operation import reference
 
 TAG_SCHEMAS: dict[str, Schema] = {

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import TEXT, TEXTS, answer_object, or_null
 from backend.domain.fields.rules import Schema
 from backend.domain.taps.devices import CachedFile, TapDevice
 from backend.domain.taps.tap import Effect
-from backend.rest_api.routes.answer_schemas import TEXT, TEXTS, answer_object, or_null
 
 _TAP = answer_object(
     device={"enum": [*TapDevice]},

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from backend.domain.fields.answer_schemas import answer_object
 from backend.domain.fields.rules import Schema
 from backend.domain.webhooks.deliveries import MOST_IDS
 from backend.domain.webhooks.endpoint import EndpointState
-from backend.rest_api.routes.answer_schemas import answer_object
 from backend.rest_api.routes.operation import reference
 
 _TEXT: Schema = {"type": "string"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pymongo import IndexModel
 
+from backend.domain.all_resources import RESOURCES
 from backend.domain.ids import OrgId
 from backend.storage.accounts import (
     announced_deletions,
@@ -32,7 +33,6 @@ from backend.storage.accounts.users import invitations as member_invitations
 from backend.storage.accounts.users import known_addresses, password_resets, sessions, users
 from backend.storage.alerts import alerts
 from backend.storage.alerts import rules as alert_rules
-from backend.storage.annotations import notes
 from backend.storage.apps import clipboard_texts, deferred_links, install_counts, installs
 from backend.storage.archives import archives
 from backend.storage.archives import pieces as archive_pieces
@@ -55,6 +55,7 @@ from backend.storage.mail import mails
 from backend.storage.outbox import entries, heads
 from backend.storage.processes import heartbeats, leases
 from backend.storage.reports import recipients, reports
+from backend.storage.resources.collection import collection_of
 from backend.storage.sales import conversions, leads
 from backend.storage.schema.collection import AgesFrom, Collection, NotSharded, Personal, ShardKey, Stage
 from backend.storage.schema.ownership import ByLink, NotOwned, Owned
@@ -116,7 +117,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     reports.COLLECTION,
     recipients.COLLECTION,
     saved_funnels.COLLECTION,
-    notes.COLLECTION,
+    *map(collection_of, RESOURCES),
     alert_rules.COLLECTION,
     costs.COLLECTION,
     api_keys.COLLECTION,

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
+from backend.domain.all_resources import RESOURCES
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import CreatedBy
 from backend.domain.links.operations import ArchiveLink, LinkGone, LinkRequest
 from backend.storage.analytics.clicks.click_windows import HasClicks
 from backend.storage.analytics.client import Analytics
-from backend.storage.annotations.notes import delete_annotations_of_link
 from backend.storage.apps import installs
 from backend.storage.audit.acting import acting
 from backend.storage.audit.facts import note_facts
@@ -24,6 +24,7 @@ from backend.storage.links.feed_facts import audit_of_purge, purged_fact
 from backend.storage.links.purged import add_purged_link, find_purged_since
 from backend.storage.links.writing.writes import store_link
 from backend.storage.outbox import entries
+from backend.storage.resources.things import Things
 from backend.storage.schema.ownership import ByLink
 
 # For how long after its purge a link's counts are looked for again.
@@ -65,7 +66,8 @@ async def purge_link(
         raise LinkIsHeld(link_id)
     await delete_counts(database, [link_id])
     await add_purged_link(database, link_id, org_id, now)
-    await delete_annotations_of_link(database, org_id, link_id)
+    for resource in RESOURCES:
+        await Things(resource).delete_with_link(database, org_id, link_id)
     of_link = {"org_id": org_id, "link_id": link_id}
     await database[installs.NAME].update_many(of_link, {"$set": {"link_id": None}})
     await delete_links(database, {"_id": link_id, "org_id": org_id}, now)

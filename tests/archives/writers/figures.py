@@ -9,19 +9,18 @@ from backend.domain.alerts.input import RULE_NAME
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.analytics.funnels.funnel import MOST_STEPS
 from backend.domain.analytics.funnels.saved import FUNNEL_NAME, SAVED_FIELDS
-from backend.domain.annotations.annotation import NotedBy
-from backend.domain.annotations.input import ANNOTATION_FIELDS
+from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, ToldCost
 from backend.domain.links.input import REQUIRED
 from backend.domain.reports.input import REPORT_NAME
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.alerts.firing import tell as tell_alerts
 from backend.storage.alerts.rules import create_rule
-from backend.storage.annotations.notes import add_annotation
 from backend.storage.costs.costs import tell_costs
 from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.reports.recipients import ask_recipient
 from backend.storage.reports.reports import create_report
+from backend.storage.resources.things import Things
 from tests.archives.longest import long_text, longest
 from tests.archives.writers.place import Place
 from tests.facts.feeds import place_all
@@ -64,9 +63,9 @@ async def write_funnels(place: Place) -> None:
 
 
 async def write_annotations(place: Place) -> None:
-    text = place.draw(longest(ANNOTATION_FIELDS["text"]))
-    at = ANNOTATION_FIELDS["at"].parse("at", "2026-03-01")
-    await add_annotation(place.database, place.org_id, {"at": at, "text": text}, NotedBy.PERSON, place.now)
+    text = place.draw(longest(ANNOTATIONS.told["text"]))
+    at = ANNOTATIONS.told["at"].parse("at", "2026-03-01")
+    await Things(ANNOTATIONS).add(place.database, place.org_id, {"at": at, "text": text}, place.now)
 
 
 async def write_alert_rules(place: Place) -> None:

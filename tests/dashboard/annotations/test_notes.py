@@ -8,9 +8,9 @@ import re
 import httpx
 import pytest
 
-from backend.domain.annotations.annotation import NotedBy, NotedTime
-from backend.storage.annotations.notes import add_annotation, list_annotations
+from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.storage.driver.mongo import Database
+from backend.storage.resources.things import Things
 from backend.system.clock import utc_now
 from tests.api.whole_links import Links
 from tests.conftest import MovableClock
@@ -33,17 +33,17 @@ async def test_a_note_is_added_changed_and_deleted(
     given = {"text": "Letter", "day": "2026-03-02", "time": "", "link": ""}
     added = await person.send("/annotations", "/annotations", **given)
     assert (added.status_code, added.headers["Location"]) == (303, "/annotations?notice=note-added")
-    (note,) = await list_annotations(database, organization.id)
+    (note,) = await Things(ANNOTATIONS).list(database, organization.id)
     assert (f"{note.at:%Y-%m-%d %H:%M}", note.is_of_day) == ("2026-03-02 00:00", True)
     where = f"/annotations/{note.id}"
     changed = await person.send(where, where, **given | {"text": "Letter 2", "time": "09:30"})
     assert changed.status_code == 303
-    (note,) = await list_annotations(database, organization.id)
+    (note,) = await Things(ANNOTATIONS).list(database, organization.id)
     assert (f"{note.at:%Y-%m-%d %H:%M}", note.is_of_day, note.text) == ("2026-03-02 08:30", False, "Letter 2")
     assert 'value="09:30"' in (await person.get(where)).text
     assert "2 Mar 2026, 09:30" in (await person.get("/annotations")).text
     assert (await person.send("/annotations", f"{where}/delete")).status_code == 303
-    assert await list_annotations(database, organization.id) == []
+    assert await Things(ANNOTATIONS).list(database, organization.id) == []
     assert (await person.get(where)).status_code == 404
 
 
@@ -78,7 +78,7 @@ async def test_charts_show_what_is_about_them(
     one, other = (await links.make(link_name="One")), (await links.make(link_name="Other"))
     for text, link in (("For all", None), ("For one", one["id"])):
         fields = {"at": today, "text": text, "link_id": link}
-        await add_annotation(database, organization.id, fields, NotedBy.PERSON, utc_now())
+        await Things(ANNOTATIONS).add(database, organization.id, fields, utc_now())
     for url in ("https://b.example/", "https://c.example/"):
         changed = await links.call("PATCH", f"/{one['id']}", {"destination_url": url})
         assert changed.status_code == 200

@@ -9,12 +9,12 @@ from datetime import datetime, timedelta
 
 import httpx
 
-from backend.domain.annotations.annotation import NotedBy, NotedTime
+from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.links.links import Link
 from backend.domain.reports.views import ViewKind
-from backend.storage.annotations.notes import add_annotation
 from backend.storage.driver.mongo import Database
 from backend.storage.reports.reports import change_report
+from backend.storage.resources.things import Things
 from tests.dashboard.campaigns import bought, clicked, make_link, rows, table, words
 from tests.dashboard.people import Person
 from tests.dashboard.shared.conftest import ReportFactory, path_of
@@ -85,9 +85,9 @@ async def test_notes_where_they_are_wanted(
     """A report's chart has notes only if its owner chose so; the page of the notes says who sees them."""
     await clicked(database, link, now - timedelta(days=1), 3)
     noted = {"at": NotedTime.of_day(now.date() - timedelta(days=1)), "text": "Letter sent"}
-    await add_annotation(database, link.org_id, noted, NotedBy.PERSON, now)
+    await Things(ANNOTATIONS).add(database, link.org_id, noted, now)
     of_link = {"at": noted["at"], "text": "Poster up", "link_id": link.id}
-    await add_annotation(database, link.org_id, of_link, NotedBy.PERSON, now)
+    await Things(ANNOTATIONS).add(database, link.org_id, of_link, now)
     report = await make_report()
     assert "Letter sent" not in (await reader.get(path_of(report))).text
     assert "Only people of" in (await person.get("/annotations")).text

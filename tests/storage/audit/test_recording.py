@@ -7,9 +7,9 @@ import uuid
 
 import pytest
 
+from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import OrgId
 from backend.storage.accounts.announced_deletions import announce_deletion, find_announced
-from backend.storage.annotations import notes
 from backend.storage.audit import recording as module
 from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
@@ -57,7 +57,7 @@ async def entries_about(database: Database, org_id: OrgId) -> list[tuple[str, st
 async def some_notes(database: Database, org_id: OrgId, texts: list[str], size: int = 0) -> list[str]:
     """Notes with these texts and of so many bytes, which nobody was recorded to make. Returns their ids."""
     made = [{"_id": str(uuid.uuid4()), "org_id": org_id, "text": text, "more": "x" * size} for text in texts]
-    await unrecorded(database)[notes.NAME].insert_many(made)
+    await unrecorded(database)[ANNOTATIONS.collection].insert_many(made)
     return [str(note["_id"]) for note in made]
 
 
@@ -68,7 +68,7 @@ async def test_of_several_documents_the_one_that_was_written_is_recorded(
     """Also where the caller's order says which one it is."""
     ids = await some_notes(database, organization.id, ["b", "a", "c"])
     own, order = {"org_id": organization.id}, [("text", -1 if descending else 1)]
-    stored = database[notes.NAME]
+    stored = database[ANNOTATIONS.collection]
     changed = await stored.find_one_and_update(own, {"$set": {"link_id": "1"}}, sort=order)
     deleted = await stored.find_one_and_delete(own, sort=order)
     assert changed["text"] == deleted["text"] == ("c" if descending else "a")
@@ -90,7 +90,7 @@ async def test_many_large_documents_are_written_in_pieces(
     """All of them are written and recorded, and only few are in memory at a time."""
     ids = await some_notes(database, organization.id, ["x"] * 16, size=1_000_000)
     own = {"org_id": organization.id}
-    stored = database[notes.NAME]
+    stored = database[ANNOTATIONS.collection]
 
     async def work(session: ClientSession | None) -> tuple[int, int, int]:
         none = await stored.delete_many(own | {"text": "none"}, session=session)

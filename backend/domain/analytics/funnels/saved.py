@@ -8,9 +8,9 @@ from typing import Any
 
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, funnel_json
+from backend.domain.fields.json_times import time_json
 from backend.domain.fields.rules import Rule, Text
 from backend.domain.ids import FunnelId, OrgId
-from backend.domain.links.json_form import time_json
 
 # Of an organization. Two that are made at the same moment may exceed it.
 MOST_FUNNELS = 100

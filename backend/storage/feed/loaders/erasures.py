@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.feed.facts import Fact
+from backend.domain.fields.json_times import exact_time_json
 from backend.domain.ids import OrgId
-from backend.domain.links.json_form import exact_time_json
 from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.feed.loaders.runs import EventContent, Run
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from backend.domain.fields.json_times import exact_time_json
 from backend.domain.ids import OrgId
-from backend.domain.links.json_form import exact_time_json
 from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind

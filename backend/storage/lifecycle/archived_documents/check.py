@@ -24,6 +24,7 @@ from backend.storage.lifecycle.archived_documents import (
     ledger,
     links,
     organization,
+    resources,
     single_sign_on,
     visitors,
     webhooks,
@@ -32,7 +33,6 @@ from backend.storage.lifecycle.archived_documents.analytics import (
     alerts,
     costs,
     funnels,
-    notes,
     recipients,
     reports,
 )
@@ -55,7 +55,7 @@ RULES: dict[str, DocumentRule] = {
     **reports.RULES,
     **recipients.RULES,
     **funnels.RULES,
-    **notes.RULES,
+    **resources.RULES,
     **alerts.RULES,
     **costs.RULES,
 }

@@ -1,1 +1,1 @@
-"""Rules for what an archive has for reading figures: costs, notes, funnels, reports and alerts."""
+"""Rules for what an archive has for reading figures: costs, funnels, reports and alerts."""

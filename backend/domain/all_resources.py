@@ -1,0 +1,10 @@
+"""The list of all resources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backend.domain.annotations.annotation import ANNOTATIONS
+from backend.domain.resources.resource import Resource
+
+RESOURCES: tuple[Resource[Any], ...] = (ANNOTATIONS,)

@@ -1,0 +1,1 @@
+"""What organizations make, list, change and delete by themselves: its documents follow from the resource."""

@@ -1,0 +1,104 @@
+"""What organizations have of a resource: adds, lists, gets, changes and deletes it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Generic
+
+from pymongo import ReturnDocument
+
+from backend.domain.errors import ItemUnknown, TooManyItems
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.resources.resource import FilterOperator, Resource, ThingT
+from backend.domain.resources.resource_field import MadeBy, Referent
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.resources.referents import check_referents
+
+_OPERATORS = {FilterOperator.EQUALS: "$eq", FilterOperator.FROM: "$gte", FilterOperator.BEFORE: "$lt"}
+_NO_FILTERS: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Things(Generic[ThingT]):
+    """What organizations have of a resource. Values are parsed by the rules of its fields."""
+
+    resource: Resource[ThingT]
+
+    async def add(
+        self,
+        database: Database,
+        org_id: OrgId,
+        told: Mapping[str, Any],
+        now: datetime,
+        made_by: MadeBy = MadeBy.PERSON,
+    ) -> ThingT:
+        """Store a new one. Raises TooManyItems, and InvalidField for an id of another organization's."""
+        await check_referents(database, org_id, self.resource, told)
+        await self._check_room(database, org_id)
+        values = self.resource.new_values(told, now, made_by)
+        document = {"_id": str(uuid.uuid4()), "org_id": org_id, **self.resource.stored_values(values)}
+        await database[self.resource.collection].insert_one(document)
+        return self._from(document)
+
+    async def _check_room(self, database: Database, org_id: OrgId) -> None:
+        owned, most = {"org_id": org_id}, self.resource.most
+        if await database[self.resource.collection].count_documents(owned, limit=most) >= most:
+            raise TooManyItems(self.resource.too_many_at, most, self.resource.several)
+
+    async def list(
+        self, database: Database, org_id: OrgId, filters: Mapping[str, Any] = _NO_FILTERS
+    ) -> list[ThingT]:
+        """Those of the organization that pass these filters, which are parsed, in the resource's order."""
+        query: Document = {"org_id": org_id}
+        for name, wanted in filters.items():
+            own = self.resource.filters[name]
+            query.setdefault(own.field, {})[_OPERATORS[own.operator]] = wanted
+        order = [*((name, 1) for name in self.resource.order), ("_id", 1)]
+        cursor = database[self.resource.collection].find(query).sort(order)
+        return [self._from(document) async for document in cursor]
+
+    async def get(self, database: Database, org_id: OrgId, given_id: str) -> ThingT:
+        """The one with this id. Raises ItemUnknown."""
+        owned = {"_id": given_id, "org_id": org_id}
+        return self._existing(await database[self.resource.collection].find_one(owned))
+
+    async def change(
+        self, database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
+    ) -> ThingT:
+        """Change these fields, if any. Returns it as it is then.
+
+        Raises ItemUnknown, and InvalidField for an id of another organization's.
+        """
+        if not changes:
+            return await self.get(database, org_id, given_id)
+        await check_referents(database, org_id, self.resource, changes)
+        return self._existing(
+            await database[self.resource.collection].find_one_and_update(
+                {"_id": given_id, "org_id": org_id},
+                {"$set": self.resource.stored_values(changes)},
+                return_document=ReturnDocument.AFTER,
+            )
+        )
+
+    async def delete(self, database: Database, org_id: OrgId, given_id: str) -> ThingT:
+        """Delete it. Returns it as it was. Raises ItemUnknown."""
+        owned = {"_id": given_id, "org_id": org_id}
+        return self._existing(await database[self.resource.collection].find_one_and_delete(owned))
+
+    async def delete_with_link(self, database: Database, org_id: OrgId, link_id: LinkId) -> None:
+        """Delete those that go along with a link that is deleted for good."""
+        for name, own in self.resource.fields.items():
+            if own.refers_to is Referent.LINK and own.goes_along:
+                await database[self.resource.collection].delete_many({"org_id": org_id, name: link_id})
+
+    def _existing(self, document: Document | None) -> ThingT:
+        if document is None:
+            raise ItemUnknown
+        return self._from(document)
+
+    def _from(self, document: Document) -> ThingT:
+        return self.resource.from_stored(document["_id"], OrgId(document["org_id"]), document)
