@@ -24,8 +24,9 @@ async def track(kind, fields, event_name):
 
 def reject(error):
     """What became of a call with a field that is wrong, which is told as well."""
-    field = error.message.js_replace(RegExp('^Waylink: '), '')
-    result = {'status': 'rejected', 'error': {'errorMessage': field + ' is wrong or missing', 'fieldName': field}}
+    wrong = error.message.js_replace(RegExp('^Waylink: '), '')  # a field, and mostly its value
+    field = wrong.js_split(' ')[0]
+    result = {'status': 'rejected', 'error': {'errorMessage': wrong + ' is wrong or missing', 'fieldName': field}}
     say('fields', result, True)
     return result
 

@@ -13,6 +13,9 @@ from backend.domain.visitors.call_fields import (
     CallText,
     CallTime,
     CurrencyCode,
+    FilledId,
+    FilledIdOrNone,
+    IdText,
     Sha256,
 )
 from backend.domain.visitors.call_metadata import Metadata
@@ -25,13 +28,14 @@ customer_id email_sha256 product_id email metadata transaction_id client_timesta
 currency phone_sha256 phone
 """.split()
 _NAMES_OF_PATTERNS = """
-email_sha256 currency phone_sha256 client_timestamp revenue metadata text
+name email phone email_sha256 currency phone_sha256 client_timestamp revenue metadata id
 """.split()
 _AMOUNT_DIGITS = len(str(money.LARGEST)) - 1
 # A JavaScript pattern for each kind of rule. It matches the JSON of a valid value, indented by one space.
 _PATTERNS: dict[type[Any], tuple[str, ...]] = {
     CallText: ('^"',),
-    Amount: (rf"^(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\D[^+]*)?)$",),
+    **dict.fromkeys((IdText, FilledId, FilledIdOrNone), (r'^("|-?\d+$)',)),
+    Amount: (rf'^"?(10{{{_AMOUNT_DIGITS}}}|\d{{1,{_AMOUNT_DIGITS}}}(\.\d+)?)(e-\d+|"?)$',),
     CurrencyCode: ('^"[a-z]{3}"$', "i"),
     Sha256: (f'^"{Sha256.PATTERN}"$', "i"),
     CallTime: (f'^"{CallTime.PATTERN}',),
@@ -52,7 +56,7 @@ TRIMMED_TEXT = {text}
 # The fields of each kind; `!` follows those that have to be given.
 FIELDS = {{
 {fields}}}
-# What a value looks like as JSON; any other field is a text.
+# What a value looks like as JSON; any other field is an id.
 PATTERNS = {{
 {patterns}}}
 '''
@@ -82,8 +86,8 @@ def _rules(kind: Kind) -> dict[str, Rule[Any]]:
 
 def _patterns() -> dict[str, tuple[str, ...]]:
     by_name = {name: _PATTERNS[type(rule)] for kind in _KINDS for name, rule in _rules(kind).items()}
-    text = _PATTERNS[CallText]
-    patterns = {name: pattern for name, pattern in by_name.items() if pattern != text} | {"text": text}
+    of_id = _PATTERNS[IdText]
+    patterns = {name: pattern for name, pattern in by_name.items() if pattern != of_id} | {"id": of_id}
     return {name: patterns[name] for name in sorted(patterns, key=_NAMES_OF_PATTERNS.index)}
 
 

@@ -36,7 +36,7 @@ export interface AttributionContext {
 }
 
 export interface Identity {
-  customer_id: string;
+  customer_id: string | number;
   /** Hashed in the browser before it is sent. */
   email?: string | undefined;
   /** E.164, such as +16505551212; hashed in the browser before it is sent. */
@@ -47,25 +47,25 @@ export interface Identity {
 }
 
 export interface Lead {
-  customer_id?: string | undefined;
+  customer_id?: string | number | undefined;
   /** Hashed in the browser before it is sent. */
   email?: string | undefined;
   name?: string | undefined;
   /** Two leads with the same event_id count once. */
-  event_id?: string | undefined;
+  event_id?: string | number | undefined;
   /** ISO 8601. */
   client_timestamp?: string | undefined;
 }
 
 export interface Conversion {
-  /** In major units: 19.99, not 1999. */
-  revenue: number;
+  /** In major units: 19.99, not 1999. Also as text, with digits and one point: '19.99'. */
+  revenue: number | string;
   /** ISO 4217, such as EUR. */
   currency: string;
   /** Two conversions with the same transaction_id count once. */
-  transaction_id?: string | undefined;
-  customer_id?: string | undefined;
-  product_id?: string | undefined;
+  transaction_id?: string | number | undefined;
+  customer_id?: string | number | undefined;
+  product_id?: string | number | undefined;
 }
 
 /** A plain object, such as the value of an interface; no array, Date, Map or function. */
@@ -74,7 +74,7 @@ export type Metadata =
   | (object & { readonly [Symbol.iterator]?: never; readonly getTime?: never; readonly bind?: never });
 
 export interface EventFields {
-  product_id?: string | undefined;
+  product_id?: string | number | undefined;
   metadata?: Metadata | undefined;
 }
 

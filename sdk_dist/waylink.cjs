@@ -337,32 +337,34 @@ var GRANTED_IN_OTHER_TAB = 1, DENIED_IN_OTHER_TAB = 0, decision, has_consent = f
 };
 
 // sdk_src/call_rules.py
-var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\p{Cc}]*([^\s\p{Cc}][^]{0,255}?)?[\s\p{Cc}]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^(10{12}|\d{1,12}(\D[^+]*)?)$/, metadata: /^{(?![^]*\n {8})/, text: /^"/ };
+var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\p{Cc}]*([^\s\p{Cc}][^]{0,255}?)?[\s\p{Cc}]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { name: /^"/, email: /^"/, phone: /^"/, email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^"?(10{12}|\d{1,12}(\.\d+)?)(e-\d+|"?)$/, metadata: /^{(?![^]*\n {8})/, id: /^("|-?\d+$)/ };
 
 // sdk_src/checks.py
 var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl", OPTION_PATTERNS = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP2 = 1, validate = function(py_arguments, fields, patterns, py_name) {
-  var py_arguments = py_arguments ?? {}, wrong_name = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
+  var py_arguments = py_arguments ?? {}, wrong = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
       if (field_names.includes(field)) {
         var given = { name: py_name }[field] || py_arguments[field], value = JSON.parse(JSON.stringify(given) || null);
-        if (value == null && given != null)
-          var wrong_name = wrong_name || field;
+        if (value == null && given != null) {
+          var __except0__ = value;
+          throw __except0__;
+        }
         if (typeof value == "string")
           var value = value.match(TRIMMED_TEXT)[FIRST_GROUP2];
         if (value != null || fields.includes(field + "!")) {
           if (field == "baseUrl")
             var value = new URL(value.trim(), location.href).href;
-          var byte_past_limit = new TextEncoder().encode(JSON.stringify(value))[MAX_JSON_BYTES], indented = JSON.stringify(-byte_past_limit || value, null, 1);
-          indented.match(patterns[field] || patterns.text)[WHOLE_MATCH], valid[field] = value;
+          var byte_past_limit = new TextEncoder().encode(JSON.stringify(value))[MAX_JSON_BYTES], indented = JSON.stringify(byte_past_limit > 0 || value, null, 1);
+          indented.match(patterns[field] || patterns.id)[WHOLE_MATCH], valid[field] = value;
         }
       } else
         say("unknown", field, !0);
     } catch {
-      var wrong_name = wrong_name || field;
+      var wrong = wrong || field + " " + (given?.toString && given.toString());
     }
-  if (wrong_name) {
-    var __except0__ = new TypeError("Waylink: " + wrong_name);
+  if (wrong) {
+    var __except0__ = new TypeError("Waylink: " + wrong);
     throw __except0__;
   }
   return valid;

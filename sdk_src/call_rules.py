@@ -14,13 +14,16 @@ FIELDS = {
     'event': 'customer_id product_id metadata name!',
     'conversion': 'customer_id product_id transaction_id revenue! currency!',
 }
-# What a value looks like as JSON; any other field is a text.
+# What a value looks like as JSON; any other field is an id.
 PATTERNS = {
+    'name': RegExp('^"'),
+    'email': RegExp('^"'),
+    'phone': RegExp('^"'),
     'email_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
     'currency': RegExp('^"[a-z]{3}"$', 'i'),
     'phone_sha256': RegExp('^"[\\da-f]{64}"$', 'i'),
     'client_timestamp': RegExp('^"\\d{4}-[01]\\d-[0-3]\\d'),
-    'revenue': RegExp('^(10{12}|\\d{1,12}(\\D[^+]*)?)$'),
+    'revenue': RegExp('^"?(10{12}|\\d{1,12}(\\.\\d+)?)(e-\\d+|"?)$'),
     'metadata': RegExp('^{(?![^]*\\n {8})'),
-    'text': RegExp('^"'),
+    'id': RegExp('^("|-?\\d+$)'),
 }

@@ -22,10 +22,10 @@ def validate(arguments, fields, patterns, name):
     `name`, if there is one, takes the place of the name in `arguments`. Texts are trimmed; a blank one counts as not
     given, and so does null; any other value without JSON is wrong. The JSON of each value, indented by a space a level,
     has to match its pattern. Raises a TypeError that names the first field that does not, or that has to be given and
-    is not; 'fields' where `arguments` is no plain object. Other names are left out, with a warning.
+    is not, with its value; 'fields' where `arguments` is no plain object. Other names are left out, with a warning.
     """
     arguments = {} if arguments == None else arguments
-    wrong_name = {}.toString.call(arguments) != '[object Object]' and 'fields'
+    wrong = {}.toString.call(arguments) != '[object Object]' and 'fields'
     valid = {}
     field_names = fields.match(RegExp('\\w+', 'g'))
     for field in field_names.concat(Object.js_keys(arguments)):
@@ -34,21 +34,21 @@ def validate(arguments, fields, patterns, name):
                 given = {'name': name}[field] or arguments[field]
                 value = JSON.parse(JSON.stringify(given) or None)
                 if value == None and given != None:  # such as a function, or a number that is none
-                    wrong_name = wrong_name or field
+                    raise value
                 if typeof(value) == 'string':
                     value = value.match(TRIMMED_TEXT)[FIRST_GROUP]  # raises an exception for one that is too long
                 if value != None or fields.includes(field + '!'):
                     if field == 'baseUrl':
                         value = __new__(URL(value.trim(), location.href)).href
-                    # Only a value that is too long has this byte. With a minus, no pattern matches it.
+                    # Only a value that is too long has this byte. Then it is `true`, which no pattern matches.
                     byte_past_limit = __new__(TextEncoder()).encode(JSON.stringify(value))[MAX_JSON_BYTES]
-                    indented = JSON.stringify(-byte_past_limit or value, None, 1)
-                    indented.match(patterns[field] or patterns.text)[WHOLE_MATCH]  # raises an exception without a match
+                    indented = JSON.stringify(byte_past_limit > 0 or value, None, 1)
+                    indented.match(patterns[field] or patterns.id)[WHOLE_MATCH]  # raises an exception without a match
                     valid[field] = value
             else:
                 say('unknown', field, True)
         except:
-            wrong_name = wrong_name or field
-    if wrong_name:
-        raise __new__(js_TypeError('Waylink: ' + wrong_name))
+            wrong = wrong or field + ' ' + (given and given.toString and given.toString())
+    if wrong:
+        raise __new__(js_TypeError('Waylink: ' + wrong))
     return valid

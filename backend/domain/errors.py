@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,11 +26,12 @@ class RequestError(ValueError):
 class FieldError(RequestError):
     """A field is wrong. `rule` completes a sentence that starts with the field's name.
 
+    The message ends with the `value` that was sent, where it is given. `rule` has no text of the caller's.
     `others` are the errors of the request's other fields, as far as they were found (`raise_all`).
     """
 
-    def __init__(self, field: str, rule: str) -> None:
-        super().__init__(f"{field} {rule}")
+    def __init__(self, field: str, rule: str, value: object = None) -> None:
+        super().__init__(f"{field} {rule}" if value is None else f"{field} {rule}, not {shown_value(value)}")
         self.field = field
         self.rule = rule
         self.others: tuple[FieldError, ...] = ()
@@ -96,6 +98,12 @@ def raise_all(errors: Sequence[FieldError]) -> None:
 def shown_name(name: str) -> str:
     """A field name from the request, fit for an error message: ASCII, at most 100 characters."""
     return name.encode("ascii", "backslashreplace").decode()[:100]
+
+
+def shown_value(value: object) -> str:
+    """A value from the request, fit for an error message: as JSON in ASCII, at most 100 characters."""
+    written = json.dumps(value, default=str)
+    return written if len(written) <= 100 else f"{written[:97]}..."
 
 
 def unknown_fields(body: Mapping[str, object], known: Container[str], prefix: str = "") -> list[FieldError]:

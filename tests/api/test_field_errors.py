@@ -25,7 +25,7 @@ WRONG: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
             "colour is not a field of such an item",
             "transaction_id field is required",
             NEITHER,
-            "revenue must be a number, in major units",
+            'revenue must be a number, in major units, or plain text such as 59.90, not "much"',
             "currency must be an ISO 4217 currency code, such as EUR",
             "occurred_at must not be in the future",
         ),

@@ -50,14 +50,15 @@ for await (const line of createInterface({{ input: process.stdin }})) {{
 class Checked:
     """What became of arguments: what was taken of them, or the name of the first that was wrong.
 
-    `sent` is the JSON of the arguments themselves, `taken` that of what the SDK sends of them; `said` is what
-    the console was told, each time as its words.
+    `wrong_value` is that value as the error writes it. `sent` is the JSON of the arguments themselves,
+    `taken` that of what the SDK sends of them; `said` is what the console was told, each time as its words.
     """
 
     sent: str
     taken: str
     wrong: str | None
     said: list[list[Any]]
+    wrong_value: str = ""
 
 
 class CompiledChecks:
@@ -84,8 +85,8 @@ class CompiledChecks:
         answer = json.loads(line)
         wrong = answer.get("wrong")
         assert wrong is None or wrong.startswith("TypeError Waylink: "), wrong
-        name = wrong.removeprefix("TypeError Waylink: ") if wrong else None
-        return Checked(answer["sent"], answer.get("taken", ""), name, answer["said"])
+        name, _, value = wrong.removeprefix("TypeError Waylink: ").partition(" ") if wrong else (None, "", "")
+        return Checked(answer["sent"], answer.get("taken", ""), name, answer["said"], value)
 
 
 @contextmanager

@@ -12,6 +12,25 @@ from sdk_build.call_rules import call_rules
 from tests.sdk.compiled_checks import CompiledChecks
 
 SALE = {"revenue": 5, "currency": "EUR"}
+# Texts in which a number can be read in two ways, or none at all.
+NO_AMOUNTS = [
+    "1,299.00",
+    "59,90",
+    "1.299,00",
+    "1 299",
+    "€59.90",
+    "59.90 EUR",
+    "59.",
+    ".5",
+    "-5",
+    "+5",
+    "1e3",
+    "5e-7",
+    "0x1F",
+    "NaN",
+    "1000000000001",
+]
+IDS = {"customer_id", "event_id", "transaction_id", "product_id"}
 TEXTS = [
     ("identify", "customer_id"),
     ("identify", "email"),
@@ -49,8 +68,12 @@ def test_the_rules_are_those_of_the_service() -> None:
 @pytest.mark.parametrize(("kind", "name"), TEXTS)
 @pytest.mark.parametrize("value", [5, 0, True, False, [], ["a"], {}, "x" * 257, "🛒" * 257])
 def test_what_is_no_text_is_named(checks: CompiledChecks, kind: str, name: str, value: Any) -> None:
-    """Where only a text of up to 256 characters can be, anything else is refused by name."""
-    assert checks.call(kind, good(kind) | {name: value}).wrong == name
+    """Where only a text of up to 256 characters can be, anything else is refused by name; an id may be a
+    whole number."""
+    is_number = type(value) is int
+    assert checks.call(kind, good(kind) | {name: value}).wrong == (
+        None if is_number and name in IDS else name
+    )
 
 
 @pytest.mark.parametrize(("kind", "name"), TEXTS)
@@ -62,6 +85,33 @@ def test_texts_are_counted_in_characters(
     text = character * 256
     for given in (text, f"\t \u3000{text}\r\n"):
         assert taken(checks, kind, good(kind) | {name: given})[name] == text
+
+
+@pytest.mark.parametrize("value", [1.5, -2.25, 1e21, 5e-324])
+@pytest.mark.parametrize("name", ["transaction_id", "customer_id", "product_id"])
+def test_other_numbers_are_no_ids(checks: CompiledChecks, name: str, value: float) -> None:
+    """A number with decimals or an exponent is no id. Which ones have lost digits the service says."""
+    assert checks.call("conversion", SALE | {name: value}).wrong == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "name", "value"),
+    [
+        ("conversion", SALE | {"revenue": "1,299.00"}, "revenue", "1,299.00"),
+        ("conversion", SALE | {"revenue": "59,90"}, "revenue", "59,90"),
+        ("conversion", SALE | {"transaction_id": 1.5}, "transaction_id", "1.5"),
+        ("conversion", SALE | {"currency": "Euro"}, "currency", "Euro"),
+        ("identify", {}, "customer_id", "undefined"),
+        ("event", {"name": "e", "metadata": [1]}, "metadata", "1"),
+        ("lead", {"customer_id": True}, "customer_id", "true"),
+    ],
+)
+def test_the_error_has_the_value(
+    checks: CompiledChecks, kind: str, fields: Any, name: str, value: str
+) -> None:
+    """The console of a page shows what was wrong also where nobody catches the error."""
+    checked = checks.call(kind, fields)
+    assert (checked.wrong, checked.wrong_value) == (name, value)
 
 
 @pytest.mark.parametrize("blank", [None, "", " ", "\t\n", "\u00a0\ufeff\u3000", "\x00"])
@@ -123,10 +173,19 @@ def test_what_is_no_object_is_refused(checks: CompiledChecks, fields: Any) -> No
     assert checks.call("lead", fields).wrong == "fields"
 
 
-@pytest.mark.parametrize("revenue", [None, "5", True, -0.01, float("inf"), [5], {}, 10**12 + 1, 1e21, 1.5e21])
+@pytest.mark.parametrize(
+    "revenue", [None, True, -0.01, float("inf"), [5], {}, 10**12 + 1, 1e21, 1.5e21, *NO_AMOUNTS]
+)
 def test_revenue_must_be_an_amount(checks: CompiledChecks, revenue: Any) -> None:
-    """Revenue is a number, not below 0, and not beyond what the service takes."""
+    """Revenue is a number or its digits, not below 0, and not beyond what the service takes."""
     assert checks.call("conversion", SALE | {"revenue": revenue}).wrong == "revenue"
+
+
+@pytest.mark.parametrize("revenue", ["59.90", "0", "5", "1299.00", "0.005", "007.50", "1000000000000"])
+def test_the_digits_of_an_amount_pass(checks: CompiledChecks, revenue: str) -> None:
+    """Revenue may be a text, as templates write it; blanks around it do not count."""
+    for written in (revenue, f" {revenue}\u00a0\n"):
+        assert taken(checks, "conversion", SALE | {"revenue": written})["revenue"] == revenue
 
 
 @pytest.mark.parametrize("revenue", [0, 5, 19.99, 1e-7, 0.1 + 0.2, 999_999_999_999.99, 10**12])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField, MissingField
 from backend.domain.fields.money import MINOR_DIGITS
+from backend.domain.visitors.call_fields import FilledId, IdText
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import FIELDS, REQUIRED, Call, Kind, parse_call
 from backend.json_api.json_body import EXACT
@@ -38,6 +39,11 @@ NUMBERS = st.one_of(
     st.floats(),
     st.sampled_from([10**12, 10**12 + 1, 999_999_999_999.99, 1e12 + 0.5, 1e21, 1.5e21, 1e-7, -0.0, 5e-324]),
 )
+AMOUNTS = st.from_regex(r"\s?[0-9]{1,13}([.,][0-9]{0,3})?(e-[0-9])?\s?", fullmatch=True)
+UNFILLED = st.sampled_from(
+    ["undefined", "null", "NaN", "[object Object]", "{{Order ID}}", "${id}", "%ORDER%"]
+)
+IDS = UNFILLED | LIKELY_TEXTS | st.sampled_from([17, 2**53 - 1, 2**53, -(2**53), 10**16, -0.0, 1.0, 0.5])
 DIGITS = st.text("0123456789abcdefABCDEFg٠", min_size=63, max_size=65)
 SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS
 NAMES = st.text(CHARACTERS, max_size=5)
@@ -94,7 +100,8 @@ VALUES = st.one_of(
     st.sampled_from(["EUR", " eur\t", "E1R", "EURO", "u\u017fd", "E\x00R"]),
 )
 LIKELY = {
-    "revenue": NUMBERS,
+    "revenue": NUMBERS | AMOUNTS,
+    **dict.fromkeys(("customer_id", "transaction_id", "event_id", "product_id"), IDS),
     "metadata": METADATA,
     "email_sha256": DIGITS,
     "phone_sha256": DIGITS,
@@ -128,10 +135,26 @@ def kept(call: object) -> tuple[object, ...]:
     return call.customer_id, call.fields
 
 
-def is_unknown_currency(fields: dict[str, Any]) -> bool:
-    """Whether there are three letters that are no currency now: only the service knows those that are."""
+def for_the_service_to_say(kind: Kind, fields: dict[str, Any]) -> set[str]:
+    """The fields of which only the service says what is wrong.
+
+    It knows the currencies, tells the site's owner of ids that a template left unfilled, and sees the numbers
+    that have lost digits.
+    """
     code = fields.get("currency")
-    return isinstance(code, str) and code.strip().upper() not in MINOR_DIGITS
+    is_unknown = isinstance(code, str) and code.strip().upper() not in MINOR_DIGITS
+    ids = {name for name, rule in FIELDS[kind].items() if isinstance(rule, IdText)}
+    doubtful = {
+        name
+        for name in ids & fields.keys()
+        if FilledId.is_unfilled(str(fields[name]).strip()) or is_unsafe(fields[name])
+    }
+    return doubtful | ({"currency"} if is_unknown else set())
+
+
+def is_unsafe(value: object) -> bool:
+    """Whether this is a whole number that JavaScript does not keep exactly."""
+    return isinstance(value, int) and abs(value) > IdText.MOST
 
 
 @settings(max_examples=examples(500))
@@ -159,9 +182,8 @@ def test_both_sides_agree(checks: CompiledChecks, asked: tuple[Kind, dict[str, A
         refusal = outcome(kind, json.dumps(alone, default=float))
         assert isinstance(refusal, InvalidField | MissingField)
         assert refusal.field == answer.wrong
-    elif kind is Kind.CONVERSION and is_unknown_currency(fields):
-        assert isinstance(untouched, InvalidField)
-        assert untouched.field == "currency"
+    elif isinstance(untouched, InvalidField):
+        assert untouched.field in for_the_service_to_say(kind, fields)
     else:
         assert kept(outcome(kind, answer.taken)) == kept(untouched)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
@@ -11,6 +12,11 @@ from iso4217 import Currency
 LARGEST = Decimal(10) ** 12
 # JavaScript's numbers keep 15 decimal digits exactly. Further digits are errors of its arithmetic.
 _FAITHFUL = Context(prec=15, rounding=ROUND_HALF_EVEN)
+
+# An amount as text. Commas are refused: 1,299 is another amount in each of two countries.
+PLAIN_TEXT = rf"10{{{len(str(LARGEST)) - 1}}}|\d{{1,{len(str(LARGEST)) - 1}}}([.]\d+)?"
+_PLAIN = re.compile(PLAIN_TEXT, re.ASCII)
+_LONGEST_TEXT = 256
 
 # The decimals of each currency in use. Codes without any (gold, tests) are not for payments.
 MINOR_DIGITS: dict[str, int] = {
@@ -38,12 +44,15 @@ def parse_currency(value: object) -> str:
 def parse_amount(value: object) -> Decimal:
     """The amount (0 or more) in the currency's main unit, rounded to 15 digits. Raises InvalidAmount.
 
-    `value` is a number from JSON, read as Decimal and never as float. Rounding corrects the errors of a
-    browser's arithmetic: there, 0.1 + 0.2 is 0.30000000000000004, but 0.30 is meant.
+    `value` is a number from JSON, read as Decimal and never as float, or a text with its digits. Rounding
+    corrects the errors of a browser's arithmetic: there, 0.1 + 0.2 is 0.30000000000000004, but 0.30 is meant.
     """
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise InvalidAmount("must be a number, in major units")
-    amount = Decimal(value)
+    if isinstance(value, str) and len(value) <= _LONGEST_TEXT and _PLAIN.fullmatch(value):
+        amount = Decimal(value)
+    elif isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise InvalidAmount("must be a number, in major units, or plain text such as 59.90")
+    else:
+        amount = Decimal(value)
     if not amount.is_finite() or (amount.is_signed() and amount):
         raise InvalidAmount("must be a finite number of 0 or more")
     if amount > LARGEST:

@@ -15,7 +15,7 @@ from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.sales.decisions import Status
 from backend.domain.sales.histories import RefundFact
-from backend.domain.visitors.call_fields import Amount, CallText, CurrencyCode, notes_of
+from backend.domain.visitors.call_fields import Amount, CurrencyCode, FilledId, notes_of
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import ID_LENGTH, Kind
 from backend.domain.visitors.server_calls import Teller, UnknownField, ZonedTime, told_at
@@ -23,8 +23,8 @@ from backend.domain.visitors.server_calls import Teller, UnknownField, ZonedTime
 # A sale's refunds are kept in its own document.
 MOST_REFUNDS = 1_000
 RULES: dict[str, Rule[Any]] = {
-    "refund_id": CallText(ID_LENGTH),
-    "transaction_id": CallText(ID_LENGTH),
+    "refund_id": FilledId(ID_LENGTH),
+    "transaction_id": FilledId(ID_LENGTH),
     "amount": Amount(),
     "currency": CurrencyCode(),
     "occurred_at": ZonedTime(),

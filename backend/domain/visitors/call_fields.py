@@ -20,6 +20,7 @@ from backend.domain.visitors.call_texts import as_stored, trimmed
 from backend.domain.visitors.sources import SIGNALS
 
 MOST_NOTES = 10
+_UNFILLED_RULE = "must be filled in: undefined, null, NaN and {{…}} are what templates leave"
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # Fields that are sent hashed only.
 CLEAR_CONTACTS = frozenset({"email", "phone"})
@@ -118,6 +119,78 @@ class CallText(LenientRule):
 
 
 @dataclass(frozen=True, slots=True)
+class IdText(CallText):
+    """An id: such a text, or a whole number, whose digits are the text.
+
+    JavaScript keeps whole numbers up to MOST exactly; a larger one may have become another one.
+    """
+
+    MOST = 2**53 - 1
+
+    def parse(self, field: str, value: object) -> str:
+        """The text as it is stored. Raises InvalidField."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            return CallText.parse(self, field, value)
+        if abs(value) > self.MOST:
+            rule = f"must be a string: JavaScript keeps whole numbers only up to {self.MOST}"
+            raise InvalidField(field, rule, value)
+        return str(value)
+
+    def notes(self, field: str, value: str | int) -> Iterable[str]:
+        """Sentences on what was removed besides white space, or replaced."""
+        return CallText.notes(self, field, value) if isinstance(value, str) else ()
+
+    def schema(self) -> Schema:
+        """JSON Schema of such a text or number."""
+        number = {"type": "integer", "minimum": -self.MOST, "maximum": self.MOST}
+        return {"anyOf": [CallText.schema(self), number]}
+
+
+@dataclass(frozen=True, slots=True)
+class FilledId(IdText):
+    """An id of somebody or something that is counted once, which a template has filled in.
+
+    Where a page's template finds no value, all visitors bring the same text. As an id it would make them one
+    customer, and their sales one sale.
+    """
+
+    # Words that languages write where a value is missing, and the marks of templates.
+    _UNFILLED = re.compile(
+        r"(?:null|nan|none|%.*%|[\[{<][^\d]*[\]}>])|.*(?:undefined|\[object |[{$#]\{|<%).*",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+    def parse(self, field: str, value: object) -> str:
+        """The id as it is stored. Raises InvalidField, also for what a template left unfilled."""
+        text = IdText.parse(self, field, value)
+        if self.is_unfilled(text):
+            raise InvalidField(field, _UNFILLED_RULE, value)
+        return text
+
+    @classmethod
+    def is_unfilled(cls, text: str) -> bool:
+        """Whether a template left this text unfilled."""
+        return cls._UNFILLED.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class FilledIdOrNone(FilledId):
+    """Such an id of a call that counts without it: one that is unfilled is left out."""
+
+    def parse(self, field: str, value: object) -> str | None:  # type: ignore[override]
+        """The id as it is stored; None if a template left it unfilled. Raises InvalidField."""
+        text = IdText.parse(self, field, value)
+        return None if self.is_unfilled(text) else text
+
+    def notes(self, field: str, value: str | int) -> Iterable[str]:
+        """Sentences on what was changed; one if the id was left out."""
+        if self.parse(field, value) is None:
+            yield f"{field} was left out: it {_UNFILLED_RULE}"
+        else:
+            yield from IdText.notes(self, field, value)
+
+
+@dataclass(frozen=True, slots=True)
 class CallTime(LenientRule):
     """A time that begins with a date. One that is not in the calendar, or goes on otherwise, is left out."""
 
@@ -170,13 +243,14 @@ class Amount:
     def parse(self, field: str, value: object) -> Decimal:
         """The amount as an exact decimal, not yet rounded. Raises InvalidField."""
         try:
-            return money.parse_amount(value)
+            return money.parse_amount(trimmed(value) if isinstance(value, str) else value)
         except money.InvalidAmount as error:
-            raise InvalidField(field, str(error)) from None
+            raise InvalidField(field, str(error), value if isinstance(value, str) else None) from None
 
     def schema(self) -> Schema:
-        """JSON Schema of a number."""
-        return {"type": "number", "minimum": 0, "maximum": int(money.LARGEST)}
+        """JSON Schema of a number, or of its digits as text."""
+        number = {"type": "number", "minimum": 0, "maximum": int(money.LARGEST)}
+        return {"anyOf": [number, {"type": "string", "pattern": f"^({money.PLAIN_TEXT})$"}]}
 
 
 class CurrencyCode:

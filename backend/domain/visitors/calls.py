@@ -18,6 +18,9 @@ from backend.domain.visitors.call_fields import (
     CallText,
     CallTime,
     CurrencyCode,
+    FilledId,
+    FilledIdOrNone,
+    IdText,
     LenientRule,
     Sha256,
     SignalsRule,
@@ -115,6 +118,8 @@ def notes_on_revenue(parsed: Mapping[str, Any], kept: Mapping[str, Any]) -> list
 
 _KIND = Word(Kind)
 _TEXT = CallText(ID_LENGTH)
+# Whose call it is, where it counts also without.
+_WHOSE = FilledIdOrNone(ID_LENGTH)
 _SHARED: dict[str, Rule[Any]] = {
     "kind": _KIND,
     "call_id": Uuid(),
@@ -135,29 +140,29 @@ REQUIRED: dict[Kind, tuple[str, ...]] = {
 FIELDS: dict[Kind, dict[str, Rule[Any]]] = {
     Kind.ATTRIBUTION: {"signals": SignalsRule()},
     Kind.IDENTIFY: {
-        "customer_id": _TEXT,
+        "customer_id": FilledId(ID_LENGTH),
         "email_sha256": Sha256(),
         "phone_sha256": Sha256(),
         "name": _TEXT,
     },
     Kind.LEAD: {
-        "customer_id": _TEXT,
+        "customer_id": _WHOSE,
         "email_sha256": Sha256(),
         "name": _TEXT,
-        "event_id": _TEXT,
+        "event_id": FilledIdOrNone(ID_LENGTH),
         "client_timestamp": CallTime(_TEXT),
     },
     Kind.CONVERSION: {
-        "customer_id": _TEXT,
+        "customer_id": _WHOSE,
         "revenue": Amount(),
         "currency": CurrencyCode(),
-        "transaction_id": _TEXT,
-        "product_id": _TEXT,
+        "transaction_id": FilledId(ID_LENGTH),
+        "product_id": IdText(ID_LENGTH),
     },
     Kind.EVENT: {
-        "customer_id": _TEXT,
+        "customer_id": _WHOSE,
         "name": _TEXT,
-        "product_id": _TEXT,
+        "product_id": IdText(ID_LENGTH),
         "metadata": Metadata(),
     },
 }

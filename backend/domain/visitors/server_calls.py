@@ -21,7 +21,7 @@ from backend.domain.fields.rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
 from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
-from backend.domain.visitors.call_fields import CLEAR_CONTACTS, AddressText, CallText, notes_of
+from backend.domain.visitors.call_fields import CLEAR_CONTACTS, AddressText, CallText, FilledId, notes_of
 from backend.domain.visitors.call_metadata import Metadata
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import (
@@ -63,7 +63,7 @@ class ZonedTime:
 
 
 _SHARED: dict[str, Rule[Any]] = {
-    "customer_id": CallText(ID_LENGTH),
+    "customer_id": FilledId(ID_LENGTH),
     "device_id": Uuid(),
     "click_id": CallText(ID_LENGTH),
     "occurred_at": ZonedTime(),

@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Uuid
 from backend.domain.ids import DeviceId
-from backend.domain.visitors.call_fields import CallText
+from backend.domain.visitors.call_fields import IdText
 from backend.domain.visitors.calls import ID_LENGTH
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -25,9 +25,7 @@ from backend.web.current import resources
     needs=(Permission.PERSONS_WRITE,),
     query={
         "device_id": QueryParameter(Uuid(), "The device.", is_required=True),
-        "customer_id": QueryParameter(
-            CallText(ID_LENGTH), "The customer that it was never.", is_required=True
-        ),
+        "customer_id": QueryParameter(IdText(ID_LENGTH), "The customer that it was never.", is_required=True),
     },
     status=204,
     errors=(error_table.IDENTITY_NOT_FOUND,),

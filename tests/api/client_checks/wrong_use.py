@@ -23,15 +23,15 @@ from waylink_rest_api_client.models import (
 
 def tell(client: AuthenticatedClient, result: ItemResult) -> None:
     """Use the client as it can't be used."""
-    Conversion(revenue="49.90", currency="EUR", transaction_id="order-1")  # wrong
+    Conversion(revenue=Event(name="e"), currency="EUR", transaction_id="order-1")  # wrong
     Conversion(revenue=49.9, currency="EUR")  # wrong
     Conversion(revenue=49.9, transaction_id="order-1")  # wrong
-    Conversion(revenue=49.9, currency="EUR", transaction_id=1042)  # wrong
+    Conversion(revenue=49.9, currency="EUR", transaction_id=10.42)  # wrong
     Conversion(revenue=49.9, currency="EUR", transactionId="order-1")  # wrong
     Conversion(revenue=49.9, currency="EUR", transaction_id="order-1", device_id="device")  # wrong
     Conversion(revenue=49.9, currency="EUR", transaction_id="order-1", occurred_at="now")  # wrong
     Conversion(revenue=49.9, currency="EUR", transaction_id="order-1", metadata="invoice")  # wrong
-    Refund(refund_id="r", transaction_id="order-1", amount="9.90", currency="EUR")  # wrong
+    Refund(refund_id="r", transaction_id="order-1", amount=["9.90"], currency="EUR")  # wrong
     Refund(refund_id="r", amount=9.9, currency="EUR")  # wrong
     Lead(email="ada@shop.example")  # wrong
     Event(metadata=None)  # wrong

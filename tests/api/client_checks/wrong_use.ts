@@ -11,10 +11,10 @@ const change: Schemas['LinkChanges'] = {};
 const id = crypto.randomUUID();
 
 export const told = [
-  POST('/conversions', { body: { ...sale, revenue: '49.90' } }), // wrong
+  POST('/conversions', { body: { ...sale, revenue: ['49.90'] } }), // wrong
   POST('/conversions', { body: { revenue: 49.9, currency: 'EUR' } }), // wrong
   POST('/conversions', { body: { revenue: 49.9, transaction_id: 'order-1' } }), // wrong
-  POST('/conversions', { body: { ...sale, transaction_id: 1042 } }), // wrong
+  POST('/conversions', { body: { ...sale, transaction_id: true } }), // wrong
   { ...sale, transactionId: 'order-1' } satisfies Schemas['Conversion'], // wrong
   POST('/conversions', { body: { ...sale, occurred_at: new Date() } }), // wrong
   POST('/conversions', { body: { ...sale, metadata: 'invoice' } }), // wrong

@@ -48,7 +48,7 @@ async def test_a_sale_is_refunded_in_parts(
     assert errors == [
         "amount must be at most 10.00 EUR, what is left of the sale",
         "amount must be at most 0.00 EUR, what is left of the sale",
-        "amount must be a number, in major units",
+        'amount must be a number, in major units, or plain text such as 59.90, not "all"',
     ]
     (sale,) = await stored(database, organization, "conversions")
     assert refunded(sale) == Decimal("19.99")

@@ -78,7 +78,7 @@ async def test_one_bad_item_does_not_sink_the_others(
     errors = [result["error"]["error"]["errorMessage"] for result in results[1:5]]
     assert errors == [
         "items must hold JSON objects",
-        "revenue must be a number, in major units",
+        'revenue must be a number, in major units, or plain text such as 59.90, not "much"',
         "transaction is not a field of such an item",
         "customer_id must be given, or device_id or click_id",
     ]

@@ -9,6 +9,6 @@ Waylink.open({ url: 'https://go.shop.com/spring' });
 Waylink.onOpen();
 Waylink.createLink({ destination_url: 'https://shop.com', link_name: 'Ada' });
 Waylink.identify({ email: 'a@b.example' });
-Waylink.trackConversion({ revenue: '5', currency: 'EUR' });
+Waylink.trackConversion({ revenue: true, currency: 'EUR' });
 Waylink.trackEvent({ name: 'rated' });
 Waylink.trackPageView();

@@ -32,7 +32,10 @@ def test_what_is_told_has_one_form() -> None:
         ({"day": "2026-02-30"}, "costs[0].day must be a day such as 2026-03-01"),
         ({"day": "2026-03-01T00:00:00Z"}, "costs[0].day must be a day such as 2026-03-01"),
         ({"amount": Decimal("-0.01")}, "costs[0].amount must be a finite number of 0 or more"),
-        ({"amount": "12"}, "costs[0].amount must be a number, in major units"),
+        (
+            {"amount": "1,2"},
+            "costs[0].amount must be a number, in major units, or plain text such as 59.90",
+        ),
         ({"currency": "EURO"}, "costs[0].currency must be an ISO 4217 currency code, such as EUR"),
         ({"source": "ads"}, "costs[0].source is not a field of this request"),
     ],

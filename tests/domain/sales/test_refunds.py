@@ -47,7 +47,10 @@ def told_refund(**changes: Any) -> ToldRefund:
     [
         ({"refund_id": " "}, "refund_id field is required"),
         ({"transaction_id": None}, "transaction_id field is required"),
-        ({"amount": "5"}, "amount must be a number, in major units"),
+        (
+            {"amount": "5,00"},
+            'amount must be a number, in major units, or plain text such as 59.90, not "5,00"',
+        ),
         ({"amount": Decimal(-5)}, "amount must be a finite number of 0 or more"),
         ({"amount": Decimal("0.004")}, "amount must be more than 0 in the decimals of EUR"),
         ({"currency": "XYZ1"}, "currency must be an ISO 4217 currency code, such as EUR"),

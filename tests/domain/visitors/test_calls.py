@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from backend.domain.errors import InvalidField, MissingField
+from backend.domain.errors import InvalidField, MissingField, shown_value
 from backend.domain.visitors.batches import Envelope, parse_envelope
 from backend.domain.visitors.call_fields import MOST_NOTES
 from backend.domain.visitors.call_texts import is_blank
@@ -90,6 +90,85 @@ def test_money_is_rounded_with_a_note(written: str, currency: str, kept: str, no
     """More decimal places than the currency has are told of; a browser's noise is not."""
     call = parse_call(GOOD | {"kind": "conversion", "currency": currency, "revenue": Decimal(written)})
     assert (str(call.fields["revenue"]), list(call.notes)) == (kept, [note] if note else [])
+
+
+UNFILLED = [
+    "undefined", "null", "NULL", "NaN", "nan", "None", "[object Object]", "[object HTMLInputElement]",
+    "{{Order ID}}", "{{ order.id }}", "order-{{id}}", "${order.id}", "order_${id}", "#{id}", "%ORDER%",
+    "%%ORDER_ID%%", "%%=v(@id)=%%", "<%= order.id %>", "{order_id}", "[ORDER_ID]", "[[order]]",
+    "{% order %}", "ORD-undefined", "undefined-17", " {{Order ID}}\n",
+]  # fmt: skip
+FILLED = [
+    "17", "0", "Null Island", "nancy", "nil", "nonesuch", "ORD-1000", "100% Wolle",
+    "{7A1F8A2E-6A0B-4B8E-9A51-0D2F6F3F9C11}", "50%", "a{b}c", "[12]", "anna.null@example.com",
+    "<17>", "$17", "undefine", "#17",
+]  # fmt: skip
+
+
+def call(kind: str, **fields: Any) -> Call:
+    """A call of this kind with these fields, parsed."""
+    needed: dict[str, dict[str, object]] = {
+        "conversion": {"revenue": 1, "currency": "EUR"},
+        "event": {"name": "e"},
+    }
+    return parse_call(GOOD | {"kind": kind} | needed.get(kind, {}) | fields)
+
+
+@pytest.mark.parametrize("unfilled", UNFILLED)
+def test_ids_that_a_template_left_unfilled(unfilled: str) -> None:
+    """Such an id is no sale and no customer; a sale or lead counts without its customer, with a note."""
+    for kind, name in (("conversion", "transaction_id"), ("identify", "customer_id")):
+        with pytest.raises(InvalidField, match=f"^{name} must be filled in") as refused:
+            call(kind, **{name: unfilled})
+        assert unfilled.strip() not in refused.value.rule or unfilled.strip() in {"undefined", "null", "NaN"}
+    for kind, name in (("conversion", "customer_id"), ("lead", "customer_id"), ("lead", "event_id")):
+        parsed = call(kind, **{name: unfilled})
+        assert (parsed.customer_id, parsed.fields.get(name)) == (None, None)
+        assert any(note.startswith(f"{name} was left out: it must be filled in") for note in parsed.notes)
+
+
+@pytest.mark.parametrize("filled", FILLED)
+def test_ids_that_look_like_it(filled: str) -> None:
+    """What a shop may use as an id is taken."""
+    assert call("conversion", transaction_id=filled).fields["transaction_id"] == filled
+    assert call("identify", customer_id=filled).customer_id == filled
+
+
+@pytest.mark.parametrize("number", [17, 0, -3, 5678901234567, 2**53 - 1, -(2**53) + 1])
+def test_whole_numbers_are_ids(number: int) -> None:
+    """A shop's number is the id that its digits are."""
+    sale = call("conversion", transaction_id=number, customer_id=number, product_id=number)
+    assert sale == call(
+        "conversion", transaction_id=str(number), customer_id=str(number), product_id=str(number)
+    )
+
+
+@pytest.mark.parametrize("number", [2**53, 9007199254740993, -(2**53), Decimal("1.5"), Decimal("17.0"), True])
+def test_other_numbers_are_no_ids(number: Any) -> None:
+    """A number that JavaScript may have changed, and one that is not whole, could be another's id."""
+    with pytest.raises(InvalidField, match=r"^transaction_id must be a string"):
+        call("conversion", transaction_id=number)
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("59.90", "59.90"), (" 0 ", "0.00"), ("1299", "1299.00"), ("0.30000000000000004", "0.30")],
+)
+def test_the_digits_of_an_amount(text: str, amount: str) -> None:
+    """Revenue may be a plain decimal text."""
+    assert str(call("conversion", revenue=text).fields["revenue"]) == amount
+
+
+@pytest.mark.parametrize(
+    "text", ["1,299.00", "59,90", "1.299,00", "€59.90", "1e3", ".5", "5.", "-5", "٥", "5" * 300]
+)
+def test_other_texts_are_no_amounts(text: str) -> None:
+    """What can be read in two ways is refused, with the value and the rule."""
+    with pytest.raises(
+        InvalidField, match=r"^revenue must be a number, in major units, or plain text such as"
+    ) as refused:
+        call("conversion", revenue=text)
+    assert str(refused.value).endswith(f", not {shown_value(text)}")
 
 
 SEEN: set[Rejection] = set()

@@ -53,7 +53,7 @@ def test_amounts_are_rounded_with_a_note() -> None:
         (Kind.LEAD, {"event_id": "a"}, "customer_id must be given, or device_id or click_id"),
         (Kind.CONVERSION, SALE | {"device_id": "d"}, "device_id must be a UUID"),
         (Kind.CONVERSION, SALE | {"signals": {}}, "signals is not a field of such an item"),
-        (Kind.LEAD, {"customer_id": "c", "event_id": 7}, "event_id must be a string"),
+        (Kind.LEAD, {"customer_id": "c", "event_id": 7.5}, "event_id must be a string"),
         (Kind.LEAD, {"customer_id": "c", "email": "a@b.c"}, "email must be hashed: send email_sha256"),
         (Kind.EVENT, {"customer_id": "c"}, "name field is required"),
         (Kind.IDENTIFY, {"device_id": CALL_ID}, "customer_id field is required"),

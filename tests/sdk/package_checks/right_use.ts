@@ -20,7 +20,7 @@ await Waylink.trackLead();
 await Waylink.trackLead({
   customer_id: 'c', email: 'a@b.example', name: 'Ada', event_id: 'form-8', client_timestamp: new Date().toISOString(),
 });
-await Waylink.trackConversion({ revenue: 19.99, currency: 'EUR' });
+await Waylink.trackConversion({ revenue: '19.99', currency: 'EUR', transaction_id: 5678901234567, customer_id: 17 });
 await Waylink.trackConversion({
   revenue: 19.99, currency: 'EUR', transaction_id: 'order-1', customer_id: 'c', product_id: 'kite',
 });

@@ -11,7 +11,7 @@ Waylink.identify({ email: 'a@b.example' });
 Waylink.trackLead({ client_timestamp: new Date() });
 Waylink.trackConversion();
 Waylink.trackConversion({ revenue: 5 });
-Waylink.trackConversion({ revenue: '5', currency: 'EUR' });
+Waylink.trackConversion({ revenue: true, currency: 'EUR' });
 Waylink.trackConversion({ revenue: 5, currency: 'EUR', transactionId: 'order-1' });
 Waylink.trackEvent();
 Waylink.trackEvent({ name: 'size_chosen' });
