@@ -13,7 +13,7 @@ from backend.domain.finding import Severity
 from backend.domain.ids import OrgId
 from backend.operations.figures import troubles_of_files
 from backend.settings import Settings
-from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.file_troubles import FileTroubles, Remedy
 from backend.storage.analytics.messages import folder_in
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -27,14 +27,17 @@ def test_a_file_that_had_trouble(settings: Settings, tmp_path: Path) -> None:
     folder.mkdir()
     assert list(examine_columns(settings, None, NOW)) == []
     troubles = FileTroubles(folder)
-    troubles.note(ONE, "one.duckdb", "a bit is wrong", NOW - timedelta(minutes=1), is_made_anew=False)
-    troubles.note(ONE, "one.duckdb", "a bit is wrong", NOW, is_made_anew=True)
-    troubles.note(OTHER, "other.duckdb", "too many open files", NOW - timedelta(days=2), is_made_anew=False)
+    troubles.note(ONE, "one.duckdb", "a bit is wrong", NOW - timedelta(minutes=1), Remedy.OPENED_AGAIN)
+    troubles.note(ONE, "one.duckdb", "a bit is wrong", NOW, Remedy.MADE_ANEW)
+    troubles.note(OTHER, "other.duckdb", "too many open files", NOW - timedelta(days=2), Remedy.NONE)
     [of_one] = examine_columns(settings, ONE, NOW)
     assert of_one.severity is Severity.WARNING
     assert of_one.subject == "figures of one"
     assert "one.duckdb had trouble 2 times, last on 2026-03-01 at 12:00 UTC" in of_one.message
     assert "made anew from what MongoDB has: a bit is wrong." in of_one.message
+    [of_other] = examine_columns(settings, OTHER, NOW)
+    assert of_other.severity is Severity.ERROR
+    assert "UTC, and was left as it is: too many open files." in of_other.message
     assert len(list(examine_columns(settings, None, NOW))) == 2
     troubles_of_files(folder, lambda: NOW)()
     labels = {"organization": "one", "file": "one.duckdb"}

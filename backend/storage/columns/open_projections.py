@@ -17,10 +17,10 @@ import duckdb
 
 from backend.concurrency.cancellation import until_ended
 from backend.domain.ids import OrgId
-from backend.storage.analytics.file_troubles import FileTroubles
+from backend.storage.analytics.file_troubles import FileTroubles, Remedy
 from backend.storage.analytics.question import NoAnswer
 from backend.storage.columns.projection import Projection
-from backend.storage.columns.tables.errors import is_disk_full, is_out_of_memory
+from backend.storage.columns.tables.errors import is_of_machine, is_out_of_memory
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore
 from backend.storage.driver.mongo import Database
 from backend.system.clock import Clock
@@ -116,7 +116,7 @@ class OpenProjections:
         now, former = self._clock(), self._mended_at.get(org_id)
         self._mended_at[org_id] = now
         if former is None or now - former > _AGAIN_WITHIN:
-            self._note(org_id, error, is_made_anew=False)
+            self._note(org_id, error, Remedy.OPENED_AGAIN)
             return
         if is_reading and await asyncio.to_thread(self._can_be_read, org_id, now):
             raise NoAnswer(f"The figures can't be read: {error}") from error
@@ -181,30 +181,31 @@ class OpenProjections:
     async def _attached(self, org_id: OrgId) -> ColumnFile:
         attach = partial(self._store.attach, org_id, self._clock())
         try:
-            try:
-                return await asyncio.to_thread(attach)
-            except (duckdb.Error, OSError) as error:
-                if is_out_of_memory(error):
-                    raise
-                self._note(org_id, error, is_made_anew=False)
             return await asyncio.to_thread(attach)
         except (duckdb.Error, OSError) as error:
-            if is_out_of_memory(error):
-                raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from None
+            first = error
+        try:
+            file = await asyncio.to_thread(attach)
+        except (duckdb.Error, OSError) as error:
             return await self._made_anew(org_id, error)
+        self._note(org_id, first, Remedy.OPENED_AGAIN)
+        return file
 
     async def _made_anew(self, org_id: OrgId, error: BaseException) -> ColumnFile:
         """A new file in the place of one with this error. Raises NoAnswer where that does not help."""
+        if is_out_of_memory(error):
+            raise NoAnswer(f"The file of the organization's figures can't be opened: {error}") from error
         now, former = self._clock(), self._made_anew_at.get(org_id)
-        if not is_disk_full(error) and (former is None or now - former > _ANEW_EVERY):
+        if not is_of_machine(error) and (former is None or now - former > _ANEW_EVERY):
             try:
                 file = await asyncio.to_thread(self._store.make_anew, org_id)
             except (duckdb.Error, OSError) as another:
                 _logger.warning("A new file for the organization %s can't be made: %s", org_id, another)
             else:
                 self._made_anew_at[org_id] = now
-                self._note(org_id, error, is_made_anew=True)
+                self._note(org_id, error, Remedy.MADE_ANEW)
                 return file
+        self._note(org_id, error, Remedy.NONE)
         raise NoAnswer(f"The file of the organization's figures can't be used: {error}") from error
 
     def _projection(self, file: ColumnFile) -> Projection:
@@ -218,22 +219,22 @@ class OpenProjections:
         """All facts are there: a former file is of no use any more."""
         self._store.drop_former(org_id)
         if why:
-            self._troubles.note(org_id, self._store.name_of(org_id), why, self._clock(), is_made_anew=True)
+            self._troubles.note(org_id, self._store.name_of(org_id), why, self._clock(), Remedy.MADE_ANEW)
 
-    def _note(self, org_id: OrgId, error: BaseException, *, is_made_anew: bool) -> None:
+    def _note(self, org_id: OrgId, error: BaseException, remedy: Remedy) -> None:
         name, why = self._store.name_of(org_id), str(error).partition("\n")[0]
-        self._troubles.note(org_id, name, why, self._clock(), is_made_anew=is_made_anew)
+        self._troubles.note(org_id, name, why, self._clock(), remedy)
 
     def _can_be_read(self, org_id: OrgId, now: datetime) -> bool:
-        """Whether the file, which is not open, can be read as a whole."""
+        """Whether the file, which is not open, can be read as a whole, or would be if the machine let it."""
         try:
             file = self._store.attach(org_id, now)
-        except (duckdb.Error, OSError):
-            return False
+        except (duckdb.Error, OSError) as error:
+            return is_of_machine(error)
         try:
             file.read_all()
         except duckdb.Error as error:
-            return is_out_of_memory(error)
+            return is_out_of_memory(error) or is_of_machine(error)
         finally:
             file.close()
         return True

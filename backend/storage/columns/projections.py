@@ -30,7 +30,7 @@ from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
 from backend.storage.columns.open_projections import OpenProjections
 from backend.storage.columns.projection import Projection
-from backend.storage.columns.tables.errors import is_of_file
+from backend.storage.columns.tables.errors import is_disk_full, is_of_file
 from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.driver.mongo import Database, StorageError
 from backend.system.clock import Clock
@@ -112,7 +112,7 @@ class Projections:
             await self._open.mend(org_id, error.projection, error.error, is_reading=True)
             raise NoAnswer(f"The answer can't be made: {error}; ask again.") from error.error
         except (duckdb.Error, OSError) as error:
-            raise NoAnswer(f"The answer can't be made: {error}") from error
+            raise _unanswered(error) from error
 
     async def _next_of(
         self, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
@@ -182,7 +182,7 @@ class Projections:
             except _OfFile as error:
                 await self._open.mend(org_id, error.projection, error.error, is_reading=error.is_reading)
             except duckdb.Error as error:
-                raise NoAnswer(f"The figures can't be read: {error}") from error
+                raise _unanswered(error) from error
         raise NoAnswer("The file of the figures can't be used; see the log.")
 
     @asynccontextmanager
@@ -233,6 +233,15 @@ def _out_of_memory() -> TooMuch:
         "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or for "
         "less in it."
     )
+
+
+def _unanswered(error: BaseException) -> NoAnswer:
+    if is_disk_full(error):
+        return NoAnswer(
+            "The disk of WAYLINK_DATA_DIR has no room for what does not fit into memory: make room there, or "
+            f"ask for a shorter period, or for less in it. {error}"
+        )
+    return NoAnswer(f"The answer can't be made: {error}")
 
 
 class _Work:

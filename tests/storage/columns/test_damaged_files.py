@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import subprocess
+import sys
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import pytest
 
 from backend.domain.ids import OrgId
-from backend.storage.analytics.file_troubles import FileTroubles
-from backend.storage.analytics.question import NoAnswer
+from backend.storage.analytics.file_troubles import FileTroubles, Remedy
+from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question
 from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
@@ -49,6 +56,25 @@ def place_of_clicks(path: Path) -> int:
         query = blocks + "FROM pragma_storage_info('clicks') WHERE column_name = 'visitor'"
         [(block, size)] = connection.execute(query).fetchall()
     return 3 * 4096 + int(block) * int(size) + 1_000
+
+
+@dataclass(frozen=True)
+class Sorted(Question[int]):
+    """A question that needs more than memory has."""
+
+    def answer(self, facts: Facts) -> int:
+        """Sorts what is large."""
+        numbers = "SELECT n, hash(n) AS hashed FROM range(8_000_000) AS numbers(n) ORDER BY hashed"
+        [(last,)] = facts.connection.execute(f"SELECT last(n) FROM ({numbers})").fetchall()
+        return int(last)
+
+
+class SortedLong(LongQuestion[int]):
+    """The same, in a long answer."""
+
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
+        """Sorts what is large."""
+        yield Sorted().answer(facts)
 
 
 def names_of(folder: Path) -> set[str]:
@@ -100,6 +126,106 @@ async def test_a_disk_that_is_full(
                 assert await count(projections, database, other.id) == 0
         assert await count(projections, database, organization.id) == 310_000
         assert path.stat().st_ino == before
+
+
+@contextmanager
+def used_by_another_program(path: Path) -> Iterator[None]:
+    """A block in which another program has the file open."""
+    held = f"import duckdb, sys; held = duckdb.connect({str(path)!r}); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", held]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+        assert program.stdin
+        assert program.stdout
+        program.stdout.readline()
+        yield
+        program.stdin.close()
+
+
+@contextmanager
+def without_rights(path: Path) -> Iterator[None]:
+    """A block in which this process may read the file, and not write it, but may write beside it."""
+    mode = path.stat().st_mode
+    path.chmod(0o444)
+    path.parent.chmod(0o777)
+    if not (user := os.geteuid()):  # the superuser may do everything
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        path.chmod(mode)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that all users may enter."""
+    with TemporaryDirectory(prefix="waylink-") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.parametrize(
+    ("refused", "why"),
+    [(used_by_another_program, "Could not set lock on file"), (without_rights, "Permission denied")],
+)
+async def test_a_file_that_the_machine_refuses(
+    database: Database,
+    make_organization: OrganizationFactory,
+    open_folder: Path,
+    refused: Callable[[Path], AbstractContextManager[None]],
+    why: str,
+) -> None:
+    """It stays as it is, others answer, it is told why, and used again afterwards."""
+    organization, other = await make_organization(), await make_organization()
+    await store_blocks(database, organization.id, 1, 1_000)
+    async with host(database, open_folder) as projections:
+        assert await count(projections, database, organization.id) == 1_000
+    path = open_folder / f"{organization.id}.duckdb"
+    before = path.stat().st_ino
+    async with host(database, open_folder) as projections:
+        with refused(path):
+            for _ in range(3):
+                with pytest.raises(NoAnswer, match=why):
+                    await count(projections, database, organization.id)
+        assert await count(projections, database, other.id) == 0
+        [trouble] = FileTroubles(open_folder).read(utc_now()).values()
+        assert (trouble.org_id, trouble.remedy, trouble.times) == (organization.id, Remedy.NONE, 1)
+        assert await count(projections, database, organization.id) == 1_000
+    assert path.stat().st_ino == before
+    assert names_of(open_folder) == {f"{one.id}.duckdb" for one in (organization, other)}
+
+
+async def test_a_disk_that_is_full_as_a_file_is_opened_first(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """Nothing of the file is left that would be taken for damaged, wherever it ended."""
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 1, 10)
+    async with host(database, tmp_path) as projections:
+        for room in (0, 3_000, 9_000):
+            with limited(resource.RLIMIT_FSIZE, room), pytest.raises(NoAnswer, match="File too large"):
+                await count(projections, database, organization.id)
+        assert await count(projections, database, organization.id) == 10
+    assert names_of(tmp_path) == {f"{organization.id}.duckdb"}
+    assert all(trouble.made_anew == 0 for trouble in FileTroubles(tmp_path).read(utc_now()).values())
+
+
+async def test_a_disk_without_room_for_what_memory_has_not(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """Who asks for much is told that the disk is full; the file is not blamed, and goes on answering."""
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 1, 10)
+    async with host(database, tmp_path, memory_mb=60) as projections:
+        assert await count(projections, database, organization.id) == 10
+        with limited(resource.RLIMIT_FSIZE, 1_000_000):
+            for _ in range(3):
+                with pytest.raises(NoAnswer, match="no room for what does not fit into memory"):
+                    await projections.ask(organization.id, [Sorted()])
+                with pytest.raises(NoAnswer, match="no room for what does not fit into memory"):
+                    async for _ in projections.stream(organization.id, SortedLong()):
+                        pass
+                assert await count(projections, database, organization.id) == 10
+    assert FileTroubles(tmp_path).read(utc_now()) == {}
 
 
 @pytest.mark.parametrize("why", ["too many files", "a handle of this process"])

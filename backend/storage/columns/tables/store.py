@@ -221,7 +221,12 @@ class ColumnFile:
     def attach(self) -> None:
         """Open the file. One that is missing, or of another format, is made anew."""
         is_new = not self.path.exists()
-        self.attach_as_it_is()
+        try:
+            self.attach_as_it_is()
+        except BaseException:
+            if is_new:  # a full disk has let it be begun
+                _delete(self.path)
+            raise
         try:
             if not is_new and self._format() != FORMAT:
                 _logger.warning("The columns in %s are made anew: they have another format", self.path.name)
