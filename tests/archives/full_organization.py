@@ -82,6 +82,7 @@ DOMAIN_SETTINGS = {
     "texts": {"de": {"not_found": {"title": "Nichts", "text": "Hier ist nichts."}}},
     "robots_txt": "User-agent: *\nDisallow: /\n",
     "forwards_path": True,
+    "ignores_case": False,
 }
 
 # The first bytes of a PNG file.
