@@ -26,6 +26,7 @@ from backend.mail.organization_mails import archive_mail
 from backend.mail.report_mails import ReportMailResources, ReportMails
 from backend.mail.server import mail_server_of
 from backend.operations.blueprint import operations
+from backend.operations.failing_items import items_that_fail
 from backend.operations.figures import troubles_of_files
 from backend.operations.health import STOPPING, not_ready_while
 from backend.operations.logs import configure_logs
@@ -159,6 +160,7 @@ class Service:
         update_before_scrape(self.api, self.redirector.report)
         folder = folder_in(self.settings.data_dir)
         update_before_scrape(self.api, troubles_of_files(folder, self._clock))
+        update_before_scrape(self.api, items_that_fail(database))
         not_ready_while(self.api, self._failures)
         await self._opened.enter_async_context(running(*self._background_work(), self.redirector))
         await self.api.startup()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
 
-from backend.alert_watch.round import NAME, look
+from backend.alert_watch.round import look
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.alerts.firing import AlertChannels
@@ -15,6 +14,8 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.items import Items
 from backend.storage.processes.leased_task import LeasedTask
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import item_of_organization
 from backend.system.clock import Clock
 
 LEASE = "alerts"
@@ -33,11 +34,11 @@ class AlertWatch(LeasedTask):
     def __init__(
         self, database: Database, analytics: Analytics, channels: AlertChannels, clock: Clock
     ) -> None:
-        super().__init__(NAME, database, LEASE, _LEASE_DURATION, first_pause=_FIRST_PAUSE)
+        super().__init__(Work.ALERTS, database, LEASE, _LEASE_DURATION, first_pause=_FIRST_PAUSE)
         self._analytics = analytics
         self._channels = channels
         self._clock = clock
-        self._items = Items(NAME)
+        self._items = Items(database, Work.ALERTS)
 
     async def step(self) -> float:
         """Look at the rules of all organizations, and again after a while."""
@@ -51,9 +52,9 @@ class AlertWatch(LeasedTask):
         for org_id in await watched_organizations(self._database):
             if not await self.has_turn():
                 return
-            await self._items.one(org_id, partial(self._look_at, org_id))
+            await self._items.one(item_of_organization(org_id), self._look_at)
 
     async def _look_at(self, org_id: OrgId) -> None:
         with suppress(UnknownOrganization):  # it is just being deleted
             now = self._clock()
-            await look(self._database, self._analytics, self._channels, org_id, now, items=self._items)
+            await look(self._database, self._analytics, self._channels, org_id, now)

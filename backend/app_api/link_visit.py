@@ -17,7 +17,6 @@ from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link, LinkState
 from backend.domain.visitors.app_visits import opened_at, visit_of
 from backend.domain.visitors.sources import CLICK_SIGNAL, Source
-from backend.json_api.json_body import body_bytes
 from backend.web.current import of_app, resources, visitor_country
 
 
@@ -49,7 +48,7 @@ async def store_link_visit(opened: AppOpen, matched: MatchedLink) -> bool:
             link_open=link_open,
             retention_days=organization.retention_days,
         )
-        await service.visits.add(visit, body_bytes())
+        await service.visits.add(visit)
     return link_open is not None and reason is None
 
 

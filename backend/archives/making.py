@@ -24,10 +24,10 @@ from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.mail.mails import queue_mail
 from backend.storage.processes.items import Items
 from backend.storage.processes.leased_task import LeasedTask
+from backend.storage.processes.work import Work
 from backend.system.clock import Clock
 
 ArchiveMailMaker = Callable[[Organization, Archive], Mail]
-_NAME = "making archives"
 LEASE = "archives"
 _LEASE_DURATION = timedelta(seconds=30)
 # Between two renewals of the lease while an archive is made.
@@ -49,8 +49,8 @@ class ArchiveMaking(LeasedTask):
     def __init__(
         self, database: Database, clock: Clock, kept: timedelta, make_mail: ArchiveMailMaker | None = None
     ) -> None:
-        super().__init__(_NAME, database, LEASE, _LEASE_DURATION)
-        self._items = Items(_NAME)
+        super().__init__(Work.ARCHIVES, database, LEASE, _LEASE_DURATION)
+        self._items = Items(database, Work.ARCHIVES)
         self._clock = clock
         self._kept = kept
         self._make_mail = make_mail
@@ -58,11 +58,10 @@ class ArchiveMaking(LeasedTask):
     async def step(self) -> float:
         """Tell of archives that are ready, and make the next one."""
         untold = await archives.list_untold(self._database)
-        archive = await archives.next_open(self._database)
-        if (untold or archive) and await self.has_turn():
-            await self._items.each(untold, self._tell, lambda ready: ready.id)
-            if archive:
-                await self._make(archive)
+        to_make = await archives.next_open(self._database, await self._items.waiting())
+        if (untold or to_make) and await self.has_turn():
+            await self._items.each(untold, self._tell)
+            await self._items.each(to_make, self._make)
         return STEP_SECONDS
 
     async def _make(self, archive: Archive) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from backend.domain.fields.destination_templates import has_placeholders
 from backend.domain.ids import LinkId, OrgId
@@ -14,18 +13,20 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.broken import BrokenDestination, keep_results
 from backend.storage.links.destinations.rounds import Round, go_on_behind, next_links
 from backend.storage.processes.items import Items
+from backend.storage.processes.work import Work
 from backend.web_client.destination_check import DestinationCheck
 
-TASK = "looking at destinations"
 LINKS_PER_STEP = 20
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedLinks:
-    """The links of a step (none after the last link), and the broken destinations by link id."""
+    """The links of a step that could be checked, and the broken destinations by link id. After the last link
+    it `is_last`."""
 
     links: Sequence[Link]
     broken: dict[LinkId, list[BrokenDestination]]
+    is_last: bool
 
 
 async def check_next_links(
@@ -36,7 +37,8 @@ async def check_next_links(
     `org_id` restricts the round to one organization. After an interruption the same links are checked again.
     A link that can't be checked is left out until the next round.
     """
-    links = await next_links(database, org_id, begun.after, LINKS_PER_STEP)
+    found = await next_links(database, org_id, begun.after, LINKS_PER_STEP)
+    checked: list[Link] = []
     broken: dict[LinkId, list[BrokenDestination]] = {}
 
     async def check_some(some: Sequence[Link]) -> None:
@@ -45,13 +47,12 @@ async def check_next_links(
         problems = await check.problems(url for url in urls if not has_placeholders(url))
         results = {link.id: (link.org_id, _broken(link, problems, now)) for link in some}
         await keep_results(database, results, now)
+        checked.extend(some)
         broken.update({link_id: found for link_id, (_, found) in results.items() if found})
 
-    items = Items(TASK)
-    if not await items.one(begun, partial(check_some, links)):  # one of them can't be checked: each by itself
-        await items.each(links, lambda link: check_some([link]), lambda link: link.id)
-    await go_on_behind(database, begun, links[-1].id if links else None)
-    return CheckedLinks(links, broken)
+    await Items(database, Work.DESTINATIONS).all(found, check_some)
+    await go_on_behind(database, begun, LinkId(found[-1].id) if found else None)
+    return CheckedLinks(checked, broken, is_last=not found)
 
 
 def _broken(link: Link, problems: dict[str, str], now: datetime) -> list[BrokenDestination]:

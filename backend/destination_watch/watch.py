@@ -7,9 +7,10 @@ import uuid
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.destination_watch.step import TASK, check_next_links
+from backend.destination_watch.step import check_next_links
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.links.destinations.rounds import begin_again, end_turn, take_turn
+from backend.storage.processes.work import Work
 from backend.system.clock import Clock
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
@@ -28,7 +29,7 @@ class DestinationWatch:
         self._clock = clock
         self._every = timedelta(hours=hours)
         self._id = uuid.uuid4().hex
-        self._task = BackgroundTask(TASK, self._go_on)
+        self._task = BackgroundTask(Work.DESTINATIONS, self._go_on)
 
     async def start(self) -> None:
         """Start the background task, unless `hours` is 0."""
@@ -59,4 +60,5 @@ class DestinationWatch:
                 return False
             await begin_again(self._database, NAME, self._clock())
             return True
-        return bool((await check_next_links(self._database, self._check, begun, None, self._clock())).links)
+        step = await check_next_links(self._database, self._check, begun, None, self._clock())
+        return not step.is_last

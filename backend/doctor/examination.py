@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from backend.doctor.background import examine_background, examined, readable
 from backend.doctor.columns import examine_columns, examine_process
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains.dns import examine_target
@@ -22,7 +23,7 @@ from backend.domain.finding import Finding
 from backend.domain.ids import OrgId
 from backend.settings import Settings
 from backend.storage.accounts.domains import list_domains
-from backend.storage.accounts.organizations import get_organization, list_organizations
+from backend.storage.accounts.organizations import get_organization, organization_items
 from backend.storage.database import Indexes, MongoDBUnreachable, open_database
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.embedded.mongod_process import MongoDBNotFound
@@ -60,27 +61,43 @@ class Examination:
     async def _with_database(self, database: Database, client: httpx.AsyncClient) -> AsyncIterator[Finding]:
         async for finding in examine_storage(database, self.settings, self.clock):
             yield finding
-        organizations = await self._organizations(database)
+        async for finding in examine_background(database, self.org_id):
+            yield finding
+        organizations, unreadable_organizations = await self._organizations(database)
+        for finding in unreadable_organizations:
+            yield finding
         names = NameServers(self.settings.dns_servers)
         if target := await examine_target(names, self.settings):
             yield target
         domains = DomainExamination(database, self.settings, names, self.clock())
         for organization in organizations:
-            for domain in await list_domains(database, organization.id):
-                async for finding in domains.examine(domain):
-                    yield finding
+            of_domains = _examine_domains(database, domains, organization)
+            async for finding in examined(organization.name, of_domains):
+                yield finding
         if proxies := await examine_proxies(client, self.settings):
             yield proxies
         for organization in organizations:
-            async for finding in examine_keys(database, organization, self.clock()):
+            async for finding in examined(organization.name, self._examine_keys(database, organization)):
                 yield finding
-            async for finding in examine_webhooks(database, organization):
-                yield finding
-            if mails := await examine_mails(database, organization, self.clock()):
-                yield mails
-            yield await examine_ledger(database, organization, self.clock())
 
-    async def _organizations(self, database: Database) -> list[Organization]:
+    async def _examine_keys(self, database: Database, organization: Organization) -> AsyncIterator[Finding]:
+        async for finding in examine_keys(database, organization, self.clock()):
+            yield finding
+        async for finding in examine_webhooks(database, organization):
+            yield finding
+        if mails := await examine_mails(database, organization, self.clock()):
+            yield mails
+        yield await examine_ledger(database, organization, self.clock())
+
+    async def _organizations(self, database: Database) -> tuple[list[Organization], list[Finding]]:
         if self.org_id is not None:
-            return [await get_organization(database, self.org_id)]
-        return await list_organizations(database)
+            return [await get_organization(database, self.org_id)], []
+        return readable(await organization_items(database))
+
+
+async def _examine_domains(
+    database: Database, domains: DomainExamination, organization: Organization
+) -> AsyncIterator[Finding]:
+    for domain in await list_domains(database, organization.id):
+        async for finding in domains.examine(domain):
+            yield finding

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
+from backend.doctor.background import readable
 from backend.doctor.disks import examine_mongodb_disk
 from backend.domain.finding import Area, Finding, Findings
 from backend.settings import Settings
-from backend.storage.accounts.deleted_organizations import unfinished_deletions
+from backend.storage.accounts.deleted_organizations import deletion_items
 from backend.storage.clicks.blocks import count_unreadable_blocks
 from backend.storage.clicks.summaries import count_unreadable_summaries
 from backend.storage.driver.disk import read_disk
@@ -68,7 +69,10 @@ async def examine_storage(database: Database, settings: Settings, clock: Clock) 
         )
     if not any(difference.difference is not Difference.UNKNOWN for difference in differences):
         yield _findings.ok("indexes", "Every declared index is there, as declared.")
-    for deletion in await unfinished_deletions(database):
+    deletions, unreadable_deletions = readable(await deletion_items(database))
+    for finding in unreadable_deletions:
+        yield finding
+    for deletion in deletions:
         yield _findings.info(
             deletion.org_id,
             f"Its deletion, begun on {deletion.begun_at:%Y-%m-%d %H:%M}, is not finished.",

@@ -20,6 +20,7 @@ class Area(StrEnum):
 
     CONFIGURATION = "configuration"
     STORAGE = "storage"
+    BACKGROUND = "background"
     DOMAINS = "domains"
     PROXIES = "proxies"
     KEYS = "keys"

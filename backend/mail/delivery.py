@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from datetime import timedelta
+from functools import partial
 
 from prometheus_client import Counter
 
@@ -13,7 +14,9 @@ from backend.mail.message import message_bytes, message_of
 from backend.mail.server import MailServer, SmtpConnection, failing
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
+from backend.storage.processes.items import Items
 from backend.storage.processes.leased_task import LeasedTask
+from backend.storage.processes.work import Work
 from backend.storage.reports import recipients
 from backend.system.clock import Clock
 
@@ -31,7 +34,8 @@ class MailDelivery(LeasedTask):
     """Sends mails in the background. A mail whose text is on its way when it stops is uncertain."""
 
     def __init__(self, database: Database, server: MailServer, clock: Clock) -> None:
-        super().__init__("sending mails", database, LEASE, _LEASE_DURATION)
+        super().__init__(Work.MAILS, database, LEASE, _LEASE_DURATION)
+        self._items = Items(database, Work.MAILS)
         self._server = server
         self._clock = clock
 
@@ -45,18 +49,19 @@ class MailDelivery(LeasedTask):
 
     async def _send_due(self) -> bool:
         """Send the next mails by one connection. Returns whether more may be due."""
-        due = await mails.due_mails(self._database, self._clock(), _MAILS_PER_STEP)
+        waiting = await self._items.waiting()
+        due = await mails.due_mails(self._database, self._clock(), _MAILS_PER_STEP, waiting)
         left = list(reversed(due))
         if not due:
             return False
         try:
             async with self._server.connected() as connection:
                 while left and connection.is_open and await self.has_turn():
-                    await self._send(connection, left.pop())
+                    if not await self._items.one(left.pop(), partial(self._send, connection)):
+                        return False  # nobody knows where the connection stands: the next step has another
         except MailFailure as failure:  # no mail of these can be sent now
             _logger.warning("Mails wait. %s", failure)
-            for queued in left:
-                await self._fail(queued, failure)
+            await self._items.each(left, partial(self._fail, failure=failure))
             return False
         return not left and len(due) == _MAILS_PER_STEP
 

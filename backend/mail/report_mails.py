@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 
 from backend.domain.accounts.organizations import Organization
 from backend.domain.errors import InvalidField, ItemUnknown
@@ -17,15 +18,15 @@ from backend.settings import Settings
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
-from backend.storage.driver.mongo import Database, is_away
+from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.storage.processes.items import Items
 from backend.storage.processes.leased_task import LeasedTask
+from backend.storage.processes.work import Work
 from backend.storage.reports import recipients
 from backend.storage.reports.reports import get_report
 from backend.system.clock import Clock
 
-_NAME = "making mails with figures"
 LEASE = "report mails"
 _LEASE_DURATION = timedelta(seconds=60)
 # Seconds between two looks for recipients to whom a mail is due.
@@ -50,28 +51,18 @@ class ReportMails(LeasedTask):
     """Makes mails with figures in the background, for a service that has a mail server."""
 
     def __init__(self, resources: ReportMailResources) -> None:
-        super().__init__(_NAME, resources.database, LEASE, _LEASE_DURATION)
+        super().__init__(Work.FIGURES_BY_MAIL, resources.database, LEASE, _LEASE_DURATION)
         self._resources = resources
-        self._items = Items(_NAME)
+        self._items = Items(resources.database, Work.FIGURES_BY_MAIL)
 
     async def step(self) -> float:
         """Make the next mails that are due."""
         database, now = self._database, self._resources.clock
         if await self.has_turn():
-            due = await recipients.due_recipients(database, now(), _RECIPIENTS_PER_STEP)
-            await self._items.each(due, self._make, lambda recipient: recipient.id)
+            waiting = await self._items.waiting()
+            due = await recipients.due_recipients(database, now(), _RECIPIENTS_PER_STEP, waiting)
+            await self._items.each(due, partial(make_due_mail, self._resources))
         return STEP_SECONDS
-
-    async def _make(self, recipient: Recipient) -> None:
-        try:
-            await make_due_mail(self._resources, recipient)
-        except Exception as error:
-            if not is_away(error):
-                # So that those who wait behind it are due first, and its page says why it does not come.
-                again_at = self._resources.clock() + _AGAIN_AFTER
-                error_text = f"The mail can't be made: {type(error).__name__}"
-                await recipients.set_next(self._database, recipient, again_at, error_text)
-            raise
 
 
 async def make_due_mail(resources: ReportMailResources, recipient: Recipient) -> None:

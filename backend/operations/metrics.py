@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from ipaddress import ip_address
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, Counter, Histogram
@@ -31,8 +31,8 @@ _KEY = "waylink.before_scrape"
 when_failed.append(lambda work: _FAILURES.labels(work).inc())
 
 
-def update_before_scrape(api: Quart, update: Callable[[], None]) -> None:
-    """Have `update` called each time before this app's metrics are read."""
+def update_before_scrape(api: Quart, update: Callable[[], Awaitable[None] | None]) -> None:
+    """Have `update` called, and awaited if it is to be, each time before this app's metrics are read."""
     api.extensions.setdefault(_KEY, []).append(update)
 
 
@@ -46,7 +46,8 @@ async def metrics() -> Response:
     if not _may_read():
         abort(404)
     for update in current_app.extensions.get(_KEY, ()):
-        update()
+        if updating := update():
+            await updating
     return Response(written(_registry()), content_type=CONTENT_TYPE_LATEST)
 
 

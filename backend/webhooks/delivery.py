@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import EndpointId
-from backend.storage.driver.mongo import StorageError, is_unreachable
+from backend.domain.webhooks.endpoint import Endpoint
+from backend.storage.driver.mongo import Document, StorageError, is_unreachable
+from backend.storage.processes.items import Items
 from backend.storage.processes.leases import end_lease, forget_leases, live_leases, take_lease
-from backend.storage.webhooks.endpoint_leases import count_by_holder, release, take_free
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import WorkItem
+from backend.storage.webhooks.endpoint_leases import count_by_holder, free_endpoints, release, take_free
 from backend.webhooks.metrics import FAILING
 from backend.webhooks.sender import EndpointLost, EndpointSender, SenderResources
 
@@ -23,13 +28,18 @@ _LEASE = timedelta(seconds=6)
 STEP_SECONDS = 1.0
 # How long a stopping service waits for requests that are under way.
 _STOP_SECONDS = 3.0
-_logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+# A sender that went on for so long is one that does not fail.
+_PROVEN_AFTER = 60.0
+
+
+@dataclass(slots=True)
 class _Running:
     sender: EndpointSender
     task: asyncio.Task[None]
+    since: float = field(default_factory=time.monotonic)
+    is_proven: bool = False
 
 
 class WebhookDelivery:
@@ -41,7 +51,8 @@ class WebhookDelivery:
         self._holder = f"{_PREFIX}{uuid.uuid4().hex}"
         self._running: dict[EndpointId, _Running] = {}
         self._has_lease = False
-        self._task = BackgroundTask("delivering webhooks", self._go_on)
+        self._items = Items(self._database, Work.WEBHOOKS)
+        self._task = BackgroundTask(Work.WEBHOOKS, self._go_on)
 
     async def start(self) -> None:
         """Start to deliver."""
@@ -67,6 +78,7 @@ class WebhookDelivery:
     async def _step(self) -> None:
         """Take endpoints without a holder, or leave some to others, so that each process has its share."""
         await self._forget_ended()
+        await self._note_proven()
         FAILING.set(
             sum(running.sender.held.endpoint.failing_since is not None for running in self._running.values())
         )
@@ -83,11 +95,17 @@ class WebhookDelivery:
             await self._take(live, share - own_count)
 
     async def _take(self, live: set[str], limit: int) -> None:
-        for held in await take_free(self._database, self._holder, live, limit):
-            if stale := self._running.pop(held.endpoint.id, None):
-                stale.task.cancel()  # its organization has changed the endpoint
-            sender = EndpointSender(self._resources, held)
-            self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(_run(sender)))
+        free = await free_endpoints(self._database, live, limit, await self._items.waiting())
+        await self._items.each(free, self._take_one, only_begins=True)
+
+    async def _take_one(self, free: Document) -> None:
+        held = await take_free(self._database, self._holder, free)
+        if held is None:
+            return
+        if stale := self._running.pop(held.endpoint.id, None):
+            stale.task.cancel()  # its organization has changed the endpoint
+        sender = EndpointSender(self._resources, held)
+        self._running[held.endpoint.id] = _Running(sender, asyncio.create_task(self._run(sender)))
 
     async def _leave(self, ids: Iterable[EndpointId]) -> None:
         """Leave these endpoints to other processes, after waiting a while for pending requests."""
@@ -109,13 +127,23 @@ class WebhookDelivery:
                 await release(self._database, running.sender.held)
                 del self._running[endpoint_id]
 
+    async def _note_proven(self) -> None:
+        for running in self._running.values():
+            if not running.is_proven and time.monotonic() > running.since + _PROVEN_AFTER:
+                running.is_proven = True
+                await self._items.succeed(_item_of(running.sender))
 
-async def _run(sender: EndpointSender) -> None:
-    """Deliver until the sender ends. After an error, a later sender goes on."""
-    try:
-        await sender.run()
-    except EndpointLost:
-        pass
-    except Exception as error:
-        if not is_unreachable(error):
-            _logger.exception("Delivering to the webhook %s begins again", sender.held.endpoint.id)
+    async def _run(self, sender: EndpointSender) -> None:
+        """Deliver until the sender ends. After an error, a later sender goes on."""
+        with suppress(EndpointLost):
+            try:
+                await sender.run()
+            except Exception as error:
+                if is_unreachable(error) or isinstance(error, EndpointLost):
+                    raise
+                await self._items.fail(_item_of(sender), error)
+
+
+def _item_of(sender: EndpointSender) -> WorkItem[Endpoint]:
+    endpoint = sender.held.endpoint
+    return WorkItem(endpoint.id, endpoint.org_id, lambda: endpoint)

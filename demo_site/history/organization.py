@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from backend.domain.ids import OrgId
-from backend.storage.accounts.deleted_organizations import unfinished_deletions
+from backend.storage.accounts.deleted_organizations import deletion_items
 from backend.storage.accounts.organizations import (
     UnknownOrganization,
     create_organization,
@@ -42,7 +42,7 @@ async def delete_history(database: Database, now: datetime) -> Counter[str]:
     deleted by a running service.
     """
     organization = await find_organization_by_name(database, NAME)
-    deletions = await unfinished_deletions(database)
+    deletions = [item.read() for item in await deletion_items(database)]
     org_ids = [organization.id] if organization else [deletion.org_id for deletion in deletions]
     deleted: Counter[str] = Counter()
     for org_id in org_ids:

@@ -18,6 +18,8 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.broken import KEPT, find_broken, list_broken
 from backend.storage.links.destinations.rounds import begin_again, end_turn, next_links, take_turn
 from backend.storage.links.links import to_document
+from backend.storage.processes.failing_items import list_failing
+from backend.storage.processes.work import Work
 from backend.system.clock import utc_now
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
@@ -213,7 +215,9 @@ async def test_a_link_that_can_not_be_checked_keeps_no_other_from_it(
     """The round goes on behind it, and what is broken before and after it is found."""
     urls = [site.url("/gone"), "https://[no-address/", site.url("/gone")]
     await insert_links(own_database, [link_to(organization, number, url) for number, url in enumerate(urls)])
-    assert await look(own_database) == 3
+    assert await look(own_database) == 2
     broken = await list_broken(own_database, organization.id, 10)
     assert {link.link.id for link in broken} == {"0000", "0002"}
+    [failing] = await list_failing(own_database, organization.id, Work.DESTINATIONS)
+    assert (failing.item, failing.error) == ("0001", "ValueError")
     assert await look(own_database) == 0

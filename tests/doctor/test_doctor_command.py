@@ -136,7 +136,7 @@ def test_all_is_well(installation: Installation) -> None:
     """A service that works has no warning and no error, in any area, and the command ends with code 0."""
     code, findings = installation.doctor()
     assert (code, [finding for finding in findings if finding["severity"] in {"warning", "error"}]) == (0, [])
-    areas = {"configuration", "storage", "domains", "proxies", "keys", "ledger", "mail"}
+    areas = {"configuration", "storage", "background", "domains", "proxies", "keys", "ledger", "mail"}
     assert {finding["area"] for finding in findings} == areas
     address = f"http://{DOMAIN}:{installation.proxy_port}"
     readable = [finding["subject"] for finding in about(findings, "domains", "ok")]

@@ -166,7 +166,7 @@ async def test_who_comes_back_and_fails_leaves_the_mail_to_who_sends_it(quiet: D
     (queued,) = await mails.due_mails(quiet, now, 9)
     assert await mails.begin_sending(quiet, mail, "other", now)
     lost = MailFailure(SmtpStep.RECIPIENT, "Connection lost")
-    await mails.end_failed(quiet, queued, "one", lost, now, chance=0.5)
+    await mails.end_failed(quiet, queued.read(), "one", lost, now, chance=0.5)
     await mails.end_sent(quiet, mail, "other", now)
     await result_of(quiet, "taken over", MailState.SENT)
     assert await mails.due_mails(quiet, now + timedelta(days=1), 9) == []

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
-from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import CustomerId, OrgId
 from backend.domain.links.window_counts import buckets_of_windows
@@ -38,6 +37,7 @@ from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Database
+from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.lifecycle.collections import declared_indexes
 from backend.storage.links import links, orphans, tags, taken_clicks
@@ -47,6 +47,7 @@ from backend.storage.links.destinations import broken as broken_destinations
 from backend.storage.links.lists import orders as link_orders
 from backend.storage.mail import mails
 from backend.storage.outbox import entries
+from backend.storage.processes import failing_items
 from backend.storage.reports import recipients, reports
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import contacts, counted_once, devices, erasures, events, identities
@@ -60,6 +61,11 @@ NEWEST_FIRST = dict(links.NEWEST_FIRST)
 THROUGH_PROVIDER = {"provider_org_id": {"$eq": "o", "$type": "string"}}
 QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "what waits for its place": (entries.NAME, {"waits": True}, {"stamp": 1}),
+    "what waits for its place in others' feeds": (
+        entries.NAME,
+        {"waits": True, "org_id": {"$nin": ["a", "b"]}},
+        {"stamp": 1},
+    ),
     "a part of a feed": (entries.NAME, ORG | {"place": {"$gte": 1, "$lte": 9}}, {"place": 1}),
     "facts about a customer": (entries.NAME, ORG | {"facts.customer_id": {"$in": ["a", "b"]}}, {}),
     "facts about a device": (entries.NAME, ORG | {"facts.device_id": {"$in": ["a", "b"]}}, {}),
@@ -81,7 +87,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
-    "an organization's funnels": (SAVED_FUNNELS.collection, ORG, {"created_at": 1, "_id": 1}),
+    "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),
     "costs of a campaign": (
         costs.NAME,
         ORG | {"day": {"$gte": "2026-03-01"}, "campaign": "spring"},
@@ -303,6 +309,8 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {},
     ),
     "the erasures with which nobody goes on": (erasures.NAME, {"worked_at": {"$lt": NOW}}, {}),
+    "the items of a work that fail": (failing_items.NAME, {"work": "w"}, {}),
+    "what fails for an organization": (failing_items.NAME, ORG, {"since": 1}),
     "sales by their orders": (conversions.NAME, ORG | {"transaction_id": ONE_OF}, {}),
     "leads by ids of events": (leads.NAME, ORG | {"event_id": ONE_OF}, {}),
     **{f"the leads with {field}": (leads.NAME, {field: {"$in": ["e"]}} | ORG, {}) for field in leads.EMAILS},

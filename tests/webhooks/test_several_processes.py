@@ -17,7 +17,13 @@ from backend.app import Service
 from backend.domain.feed.cursor import Cursor
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.leases import end_lease, live_leases, take_lease
-from backend.storage.webhooks.endpoint_leases import count_by_holder, release, store_progress, take_free
+from backend.storage.webhooks.endpoint_leases import (
+    count_by_holder,
+    free_endpoints,
+    release,
+    store_progress,
+    take_free,
+)
 from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint
 from backend.system.clock import utc_now
 from tests.facts.organizations import create_test_organization
@@ -49,12 +55,17 @@ async def test_who_was_stopped_sets_nothing_back(quiet: Database) -> None:
     organization = await create_test_organization(quiet)
     made = await create_endpoint(quiet, organization.id, {"url": "https://crm.example/"}, utc_now())
     assert await take_lease(quiet, "w/one", "one", timedelta(seconds=30))
-    [held] = await take_free(quiet, "w/one", await live_leases(quiet, "w/"), 9)
-    assert await take_free(quiet, "w/two", await live_leases(quiet, "w/"), 9) == []
+    [free] = await free_endpoints(quiet, await live_leases(quiet, "w/"), 9)
+    held = await take_free(quiet, "w/one", free.read())
+    assert held
+    assert await take_free(quiet, "w/two", free.read()) is None
+    assert await free_endpoints(quiet, await live_leases(quiet, "w/"), 9) == []
     assert await count_by_holder(quiet) == {"w/one": 1}
     assert await store_progress(quiet, held.moved(Cursor(7)))
     await end_lease(quiet, "w/one", "one")
-    [other] = await take_free(quiet, "w/two", await live_leases(quiet, "w/"), 9)
+    [free] = await free_endpoints(quiet, await live_leases(quiet, "w/"), 9)
+    other = await take_free(quiet, "w/two", free.read())
+    assert other
     assert other.endpoint.cursor == Cursor(7)
     assert await store_progress(quiet, other.moved(Cursor(9)))
     assert not await store_progress(quiet, held.moved(Cursor(8)))

@@ -13,7 +13,7 @@ from backend.cli.options import org_option
 from backend.cli.printable import printable
 from backend.domain.ids import OrgId
 from backend.storage.accounts import announced_deletions, organizations
-from backend.storage.accounts.deleted_organizations import find_deletion, unfinished_deletions
+from backend.storage.accounts.deleted_organizations import find_deletion
 from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
@@ -71,7 +71,7 @@ async def delete(database: Database, org_id: OrgId, is_confirmed: bool, no_wait:
     if org_id in await unfinished_restores(database):
         question = f"Delete what an unfinished restore stored of the organization {printable(org_id)}?"
         confirm_by_name(question, org_id, is_confirmed)
-    elif org_id not in {deletion.org_id for deletion in await unfinished_deletions(database)}:
+    elif not await find_deletion(database, org_id):
         owner = await organizations.get_organization(database, org_id)
         number = await links.count_links(database, org_id)
         question = f"Delete the organization {printable(owner.name)} with {number:,} links and all data?"

@@ -42,7 +42,7 @@ async def check(database: Database, org_id: OrgId | None) -> CommandResult:
                 await begin_again(database, name, utc_now())
                 continue
             step = await check_next_links(database, reading, begun, org_id, utc_now())
-            if not step.links:
+            if step.is_last:
                 return {"checked": checked, "broken": rows}
             checked += len(step.links)
             rows += [_row(link, broken) for link in step.links for broken in step.broken.get(link.id, [])]

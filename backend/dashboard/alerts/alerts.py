@@ -15,6 +15,7 @@ from backend.dashboard.alerts.previews import preview_in_short
 from backend.dashboard.alerts.shown import link_ids_of, shown_alert, shown_rule
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
@@ -23,6 +24,7 @@ from backend.storage.alerts.alerts import count_not_seen, list_alerts, set_all_s
 from backend.storage.alerts.rules import list_rules, tag_names_of
 from backend.storage.alerts.sources import AlertSources
 from backend.storage.links.links import find_links
+from backend.storage.processes.work import Work
 from backend.web.current import resources
 
 _PAGE_SIZE = 20
@@ -63,6 +65,7 @@ async def _content(before: str | None) -> dict[str, Any]:
         "shown": [shown_alert(alert, by_id, links, zone) for alert in listed],
         "older": listed[-1].id if len(found) > _PAGE_SIZE else "",
         "is_first": not before,
+        "failing": await failing_of(Work.ALERTS),
         "not_seen": await count_not_seen(database, org_id()),
         "rules": [(shown_rule(rule, tags, links), await preview_in_short(sources, rule)) for rule in rules],
     }

@@ -11,6 +11,7 @@ from quart import Response
 
 from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
@@ -18,6 +19,7 @@ from backend.domain.archives.archive import MOST_ARCHIVES, ArchiveProgress, Arch
 from backend.domain.errors import ItemUnknown, TooManyItems
 from backend.storage.archives.archives import ask_archive, delete_archive, get_archive, list_archives
 from backend.storage.lifecycle.collections import archived_collections
+from backend.storage.processes.work import Work
 from backend.web.archive_answer import NotReady, archive_answer
 from backend.web.current import resources
 from backend.web.file_part import NoSuchPart
@@ -76,6 +78,7 @@ async def _page(problem: str = "") -> Response:
         "archives/archives.html",
         409 if problem else 200,
         archives=await list_archives(resources().database, org_id(), resources().clock()),
+        failing=await failing_of(Work.ARCHIVES),
         problem=problem,
         collections=len(archived_collections()),
         collections_done=_collections_done,

@@ -14,6 +14,7 @@ from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.shown import shown_failure, shown_reader, try_in_words
@@ -27,6 +28,7 @@ from backend.mail.tries import last_try, send_try
 from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.driver.deadlines import lift_deadline
 from backend.storage.mail.mails import list_failed
+from backend.storage.processes.work import Work
 from backend.storage.reports.recipients import get_recipient, list_recipients
 from backend.storage.reports.reports import list_reports
 from backend.web.current import resources
@@ -131,6 +133,7 @@ async def list_page(problem: str = "", status: int = 200) -> Response:
         has_reports=bool(reports),
         failures=[shown_failure(mail, zone) for mail in failed],
         tried=try_in_words(own, user().email, zone) if own else "",
+        failing=await failing_of(Work.FIGURES_BY_MAIL),
         problem=problem,
         zone=zone,
         settings=resources().settings,

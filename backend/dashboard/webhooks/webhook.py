@@ -9,6 +9,7 @@ from quart import Response
 
 from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
+from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -18,6 +19,7 @@ from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, Form
+from backend.storage.processes.work import Work
 from backend.storage.webhooks import endpoints
 from backend.storage.webhooks.deliveries import MOST_KEPT, list_deliveries
 from backend.web.current import resources
@@ -113,6 +115,7 @@ async def webhook_page(
         "webhooks/webhook.html",
         422 if problem else 200,
         shown=shown,
+        failing=await failing_of(Work.WEBHOOKS),
         own_asleep=endpoint.id,
         is_for_program=endpoint.form is Form.JSON,
         secret=secret,

@@ -311,7 +311,9 @@ class LinkCache:
             self._changed_while_loading.update({(domain, above)} & self._loads.keys())
             if (entry := self._entries.get((domain, above))) and entry.below is not None:
                 self._size -= entry.size
-                entry.add_below(path, _MOST_BELOW)
+                entry.below.add(path)
+                if len(entry.below) > _MOST_BELOW:
+                    entry.below = None
                 self._size += entry.size
 
     def _change_apps(self, domain: str, apps: Apps | None) -> None:
@@ -321,11 +323,7 @@ class LinkCache:
             if apps is None:
                 self._remove(key)
             else:
-                entry = self._entries[key]
-                self._size -= entry.size
-                entry.apps = apps
-                self._size += entry.size
-        self._make_room()
+                self._entries[key].apps = apps
 
     def _is_deleted(self, link: Link, read_at: float) -> bool:
         """Whether the link that was read at this time is known to be deleted since."""

@@ -90,10 +90,12 @@ class LinkDomains:
         self._is_in_doubt.clear()
         self._changed.clear()
         try:
-            read = {name: domain async for name, domain in list_link_domains(self._database)}
+            listed = {name: domain async for name, domain in list_link_domains(self._database)}
         except BaseException:
             self._is_in_doubt.set()
             raise
+        known = {name: domain or self._by_name.get(name) for name, domain in listed.items()}
+        read = {name: domain for name, domain in known.items() if domain}
         for name in self._changed:  # the stream has told what they are now
             read.pop(name, None)
             if name in self._by_name:

@@ -18,6 +18,7 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ById
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "announced_deletions"
 COLLECTION = Collection(
@@ -66,10 +67,15 @@ async def find_announced(database: Database, org_id: OrgId) -> AnnouncedDeletion
     return _from_document(document) if document else None
 
 
-async def list_announced(database: Database, until: datetime | None = None) -> list[AnnouncedDeletion]:
-    """The announced deletions in the order in which they begin; with `until`, those that are due then."""
-    due: Document = {} if until is None else {"asked_at": {"$lte": until - ANNOUNCED_FOR}}
-    return [_from_document(document) async for document in database[NAME].find(due).sort("asked_at", 1)]
+async def list_announced(database: Database) -> list[AnnouncedDeletion]:
+    """The announced deletions in the order in which they begin."""
+    return [_from_document(document) async for document in database[NAME].find().sort("asked_at", 1)]
+
+
+async def announced_items(database: Database, until: datetime) -> list[WorkItem[AnnouncedDeletion]]:
+    """The announced deletions that are due then, each to be begun by itself."""
+    due = database[NAME].find({"asked_at": {"$lte": until - ANNOUNCED_FOR}}).sort("asked_at", 1)
+    return await items_of(due, _from_document, owner_in=None)  # its owner goes, and what fails must stay
 
 
 async def begin_announced(database: Database, session: ClientSession, deletion: AnnouncedDeletion) -> None:

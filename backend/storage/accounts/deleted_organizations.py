@@ -14,10 +14,11 @@ from pymongo import IndexModel
 
 from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
-from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "deleted_organizations"
 _UNFINISHED = {"is_gone": False}
@@ -71,10 +72,9 @@ async def note_end(database: Database, org_id: OrgId) -> None:
     await database[NAME].update_one({"_id": org_id}, {"$set": {"is_gone": True}})
 
 
-async def unfinished_deletions(database: Database) -> list[Deletion]:
-    """The deletions that were begun and are not finished."""
-    unfinished = database[NAME].find(_UNFINISHED)
-    return [Deletion(OrgId(deletion["_id"]), deletion["at"]) async for deletion in unfinished]
+async def deletion_items(database: Database) -> list[WorkItem[Deletion]]:
+    """The deletions that were begun and are not finished, each to be ended by itself."""
+    return await items_of(database[NAME].find(_UNFINISHED), _from_document, owner_in=None)
 
 
 async def find_deleted(
@@ -88,7 +88,7 @@ async def find_deleted(
 async def find_deletion(database: Database, org_id: OrgId) -> Deletion | None:
     """The deletion of the organization; None if none was begun, or it is finished."""
     document = await database[NAME].find_one({"_id": org_id} | _UNFINISHED)
-    return Deletion(org_id, document["at"]) if document else None
+    return _from_document(document) if document else None
 
 
 async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
@@ -100,3 +100,7 @@ async def refuse_being_deleted(database: Database, org_id: OrgId) -> None:
 async def forget_deletion(database: Database, org_id: OrgId) -> None:
     """Forget that the organization was deleted, so that it can be restored from an archive."""
     await database[NAME].delete_one({"_id": org_id})
+
+
+def _from_document(document: Document) -> Deletion:
+    return Deletion(OrgId(document["_id"]), document["at"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +11,6 @@ from pymongo import ReturnDocument
 
 from backend.domain.domains.json_form import texts_json
 from backend.domain.domains.settings import (
-    NO_SETTINGS,
     Brand,
     DomainSettings,
     LinkDomain,
@@ -25,6 +25,7 @@ from backend.storage.driver.mongo import Database, Document, known_fields
 from backend.storage.schema.own_documents import existing
 
 FIELD = "settings"
+_logger = logging.getLogger(__name__)
 
 
 async def find_domain_settings(database: Database, org_id: OrgId, domain: str) -> DomainSettings:
@@ -38,16 +39,14 @@ async def list_domain_settings(database: Database, org_id: OrgId) -> dict[str, D
     return {document["_id"]: from_document(document).settings async for document in cursor}
 
 
-async def list_link_domains(database: Database) -> AsyncIterator[tuple[str, LinkDomain]]:
-    """The link domains of all organizations with their names."""
+async def list_link_domains(database: Database) -> AsyncIterator[tuple[str, LinkDomain | None]]:
+    """The link domains of all organizations with their names; None for one that can't be read."""
     async for document in database[NAME].find({}, {"org_id": 1, FIELD: 1}):
-        yield document["_id"], from_document(document)
-
-
-async def find_link_domain(database: Database, domain: str) -> LinkDomain | None:
-    """The link domain of this name, of any organization; None if there is none."""
-    document = await database[NAME].find_one({"_id": domain}, {"org_id": 1, FIELD: 1})
-    return from_document(document) if document else None
+        try:
+            yield document["_id"], from_document(document)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            _logger.error("The link domain %s can't be read: %s", document["_id"], error)
+            yield document["_id"], None
 
 
 async def store_domain_settings(
@@ -76,13 +75,8 @@ def _changes(fields: Mapping[str, Any]) -> tuple[Document, Document]:
             values |= {f"{FIELD}.brand.{part}": inner for part, inner in value.items()}
         else:
             values[f"{FIELD}.{name}"] = texts_json(value) if name == "texts" and value else value
-    sets = {path: value for path, value in values.items() if not _is_default(path, value)}
+    sets = {path: value for path, value in values.items() if value not in (None, {}, False)}
     return sets, {path: 1 for path in values if path not in sets}
-
-
-def _is_default(path: str, value: object) -> bool:
-    """Whether the field at this path need not be stored to have this value."""
-    return value in (None, {}) or value == getattr(NO_SETTINGS, path.removeprefix(f"{FIELD}."), None)
 
 
 def to_plain(settings: DomainSettings) -> Document:
@@ -95,9 +89,8 @@ def to_plain(settings: DomainSettings) -> Document:
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
         "forwards_path": settings.forwards_path,
-        "ignores_case": settings.ignores_case,
     }
-    return {name: value for name, value in plain.items() if not _is_default(name, value)}
+    return {name: value for name, value in plain.items() if value}
 
 
 def from_document(document: Document) -> LinkDomain:

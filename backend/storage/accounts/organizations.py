@@ -18,6 +18,7 @@ from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ById
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "organizations"
 COLLECTION = Collection(
@@ -82,7 +83,12 @@ async def find_organization_by_name(database: Database, name: str) -> Organizati
 
 async def list_organizations(database: Database) -> list[Organization]:
     """All organizations in alphabetical order."""
-    return [_from_document(document) async for document in database[NAME].find().sort("name", 1)]
+    return [item.read() for item in await organization_items(database)]
+
+
+async def organization_items(database: Database) -> list[WorkItem[Organization]]:
+    """All organizations in alphabetical order, for work that is done for each."""
+    return await items_of(database[NAME].find().sort("name", 1), _from_document, owner_in="_id")
 
 
 async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:

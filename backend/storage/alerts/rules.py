@@ -29,6 +29,7 @@ from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "alert_rules"
 COLLECTION = Collection(
@@ -91,6 +92,12 @@ async def list_rules(database: Database, org_id: OrgId) -> list[AlertRule]:
     """All rules of the organization, the oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort([("created_at", 1), ("_id", 1)])
     return [from_document(document) async for document in cursor]
+
+
+async def enabled_rules(database: Database, org_id: OrgId) -> list[WorkItem[AlertRule]]:
+    """The organization's rules that are on, the oldest first, each to be looked after by itself."""
+    enabled = database[NAME].find({"org_id": org_id, "is_enabled": True})
+    return await items_of(enabled.sort([("created_at", 1), ("_id", 1)]), from_document)
 
 
 async def watched_organizations(database: Database) -> list[OrgId]:

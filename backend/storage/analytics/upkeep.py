@@ -8,6 +8,7 @@ from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
 from backend.system.clock import Clock
 
 _LOOK_EVERY = timedelta(minutes=1)
@@ -32,4 +33,4 @@ def analytics_upkeep(database: Database, analytics: Analytics, clock: Clock) -> 
         kept_up_at = analytics.kept_up_at()
         return kept_up_at is None or abs(clock() - kept_up_at) > _UPKEEP_EVERY
 
-    return PeriodicTask("keeping the columns of analytics true", keep_up, _LOOK_EVERY)
+    return PeriodicTask(Work.COLUMNS, keep_up, _LOOK_EVERY)

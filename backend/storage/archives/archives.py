@@ -8,7 +8,7 @@ changes nothing any more.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -51,6 +51,7 @@ from backend.storage.schema.collection import (
 )
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "archives"
 _BEGIN_SECONDS = 1.0  # that whoever stops waits for the database
@@ -129,10 +130,10 @@ async def delete_archive(database: Database, org_id: OrgId, archive_id: str) -> 
     await delete_pieces(database, org_id, archive_id)
 
 
-async def next_open(database: Database) -> Archive | None:
-    """The archive that is to be made next, of whichever organization; None if there is none."""
-    document = await database[NAME].find_one(_OPEN, sort=[("asked_at", 1)])
-    return _from_document(document) if document else None
+async def next_open(database: Database, but: Sequence[str] = ()) -> list[WorkItem[Archive]]:
+    """The archive that is to be made next, of whichever organization, without those in `but`; or none."""
+    is_open = {**_OPEN, "_id": {"$nin": list(but)}}
+    return await items_of(database[NAME].find(is_open).sort("asked_at", 1).limit(1), _from_document)
 
 
 def new_making(archive: Archive) -> Making:
@@ -197,10 +198,9 @@ async def note_failed(database: Database, archive: Archive, error: str, now: dat
     await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
 
 
-async def list_untold(database: Database) -> list[Archive]:
+async def list_untold(database: Database) -> list[WorkItem[Archive]]:
     """The ready archives of which a mail is still to tell."""
-    found = database[NAME].find({"is_told": False})
-    return [_from_document(document) async for document in found]
+    return await items_of(database[NAME].find({"is_told": False}), _from_document)
 
 
 async def note_told(database: Database, archive: Archive) -> None:

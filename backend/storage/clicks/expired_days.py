@@ -15,13 +15,14 @@ from datetime import UTC, datetime, time, timedelta
 from functools import partial
 
 from backend.concurrency.side_threads import LONG_WORK
+from backend.domain.accounts.organizations import Organization
 from backend.domain.clicks.block import DAY_MS, UnreadableBlock, moment, unpack
 from backend.domain.clicks.summary import DaySum
 from backend.domain.clicks.visitor_numbers import VisitorNumbers
 from backend.domain.feed.facts import summary_fact
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
-from backend.storage.accounts.organizations import find_click_days, list_organizations
+from backend.storage.accounts.organizations import find_click_days, organization_items
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.address_keys import summing_key
 from backend.storage.clicks.blocks import BlocksChanged, delete_unchanged, mark_unreadable, parts_of
@@ -37,9 +38,9 @@ from backend.storage.outbox import entries
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
 
 LEASE = "expired_days"
-_NAME = "adding up days whose single clicks have expired"
 _INTERVAL = timedelta(hours=1)
 _CHECK_INTERVAL = timedelta(minutes=5)
 _READABLE: Document = {"is_unreadable": {"$ne": True}}
@@ -68,7 +69,7 @@ def expired_days(database: Database) -> PeriodicTask:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await sum_all(database, await server_time(database))
 
-    return PeriodicTask(_NAME, add_up, _CHECK_INTERVAL)
+    return PeriodicTask(Work.EXPIRED_DAYS, add_up, _CHECK_INTERVAL)
 
 
 async def sum_all(database: Database, now: datetime) -> int:
@@ -78,11 +79,11 @@ async def sum_all(database: Database, now: datetime) -> int:
     """
     clicks = 0
 
-    async def add_up(org_id: OrgId) -> None:
+    async def add_up(organization: Organization) -> None:
         nonlocal clicks
-        clicks += await sum_expired(database, org_id, now)
+        clicks += await sum_expired(database, organization.id, now)
 
-    await Items(_NAME).each([organization.id for organization in await list_organizations(database)], add_up)
+    await Items(database, Work.EXPIRED_DAYS).each(await organization_items(database), add_up)
     return clicks
 
 

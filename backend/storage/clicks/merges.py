@@ -38,8 +38,9 @@ from backend.storage.driver.mongo import (
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import item_of_organization
 
-_NAME = "merging small blocks of clicks"
 LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
 _INTERVAL, _ALL_INTERVAL = timedelta(minutes=1), timedelta(hours=1)
 # Somewhat shorter than the interval, or every second run would find the lease still taken.
@@ -55,7 +56,7 @@ _logger = logging.getLogger(__name__)
 
 def click_merges(database: Database) -> PeriodicTask:
     """Merges small blocks in the background, in one process of all at a time."""
-    return PeriodicTask(_NAME, lambda: _merge_due(database), _INTERVAL)
+    return PeriodicTask(Work.BLOCKS, lambda: _merge_due(database), _INTERVAL)
 
 
 async def _merge_due(database: Database) -> None:
@@ -72,9 +73,8 @@ async def _merge_due(database: Database) -> None:
         while await merge_small_blocks(database, org_id) >= MANY_SMALL_BLOCKS:
             pass
 
-    await Items(_NAME).each(
-        await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS), merge
-    )
+    org_ids = await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS)
+    await Items(database, Work.BLOCKS).each(map(item_of_organization, org_ids), merge)
 
 
 async def organizations_with_small_blocks(database: Database, at_least: int) -> list[OrgId]:

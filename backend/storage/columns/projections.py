@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import platform
 import threading
 import time
 from collections.abc import (
@@ -15,8 +16,9 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,18 +31,20 @@ from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
 from backend.storage.columns.open_projections import OpenProjections
 from backend.storage.columns.projection import Projection
-from backend.storage.columns.question_threads import QuestionThreads
 from backend.storage.columns.tables.errors import is_disk_full, is_of_file
 from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.processes.items import Items
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import WorkItem
 from backend.system.clock import Clock
 
 ResultT = TypeVar("ResultT")
-# Threads for questions, and for long answers, with those that one organization may have at a time.
-_THREADS, _THREADS_OF_ONE = 8, 2
-_LONG_THREADS, _LONG_THREADS_OF_ONE = 4, 1
+_QUESTION_THREADS = 4
 # How often an answer is tried: with the file as it is, opened again, and made anew.
 _MOST_TRIES = 3
+# Until a file that could not be kept up is tried again. What is erased is to be gone within the hour.
+_LONGEST_PAUSE = timedelta(minutes=10)
 _logger = logging.getLogger(__name__)
 
 
@@ -64,8 +68,8 @@ class Projections:
         self._clock = clock
         self._seconds = seconds
         self._open = OpenProjections(database, store, FileTroubles(store.folder), clock)
-        self._threads = QuestionThreads("question", _THREADS, _THREADS_OF_ONE)
-        self._long_threads = QuestionThreads("long-answer", _LONG_THREADS, _LONG_THREADS_OF_ONE)
+        self._items = Items(database, Work.COLUMNS, _LONGEST_PAUSE)
+        self._threads = ThreadPoolExecutor(_QUESTION_THREADS, thread_name_prefix="question")
         self._keeping_up: asyncio.Task[None] | None = None
         self._kept_up: dict[OrgId, float] = {}  # when, by time.monotonic
 
@@ -75,8 +79,7 @@ class Projections:
             self._keeping_up.cancel()
             await asyncio.wait([self._keeping_up])
         await self._open.close()
-        self._threads.close()
-        self._long_threads.close()
+        self._threads.shutdown()
         self._store.close()
 
     @property
@@ -106,7 +109,7 @@ class Projections:
                     facts = projection.facts(connection, self._clock(), self._store.files)
                     pieces = question.pieces(facts)
                     try:
-                        while (piece := await self._next_of(org_id, pieces, connection)) is not None:
+                        while (piece := await self._next_of(pieces, connection)) is not None:
                             yield piece
                     finally:  # in a thread: it may delete a large file
                         await until_ended(asyncio.to_thread(pieces.close))
@@ -119,10 +122,10 @@ class Projections:
             raise _unanswered(error) from error
 
     async def _next_of(
-        self, org_id: OrgId, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
+        self, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
     ) -> ResultT | None:
         """The next piece, made in a thread; None at the end. Who gives up waits for the thread to stop."""
-        making = await self._long_threads.begin(org_id, lambda: next(pieces, None))
+        making = asyncio.get_running_loop().run_in_executor(self._threads, next, pieces, None)
         try:
             return await asyncio.shield(making)
         finally:
@@ -145,26 +148,35 @@ class Projections:
     async def _keep_all_up(self) -> None:
         begun_at, spilled = self._clock(), self._store.spilled()
         in_order = sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0))
-        are_clean = [await self._keep_one_up(org_id) for org_id in in_order]
+        unclean = set(in_order)
+
+        async def keep_up(org_id: OrgId) -> None:
+            if await self._keep_one_up(org_id):
+                unclean.remove(org_id)
+
+        try:
+            await self._items.each([_file_of(org_id) for org_id in in_order], keep_up)
+        except StorageError as error:  # MongoDB is away
+            _logger.warning("The columns can't be kept up: %s", error)
+            return
         if spilled & self._store.spilled():
             # What is kept for later questions stands there, and keeps DuckDB from deleting what others had.
             await self._open.make_room(0)
         is_spilled = spilled & self._store.spilled()
-        if self._store.drop_old_formers(self._clock()) and all(are_clean) and not is_spilled:
+        if self._store.drop_old_formers(self._clock()) and not unclean and not is_spilled:
             self._store.note_kept_up(begun_at)
 
     async def _keep_one_up(self, org_id: OrgId) -> bool:
-        """Whether the file has no bytes any more of what was deleted about people."""
+        """Keep it up. Returns whether it has no bytes any more of what was deleted about people."""
         self._kept_up[org_id] = time.monotonic()
         try:
             is_to_be_rewritten = await self._tried(org_id, self._is_to_be_rewritten)
             return not is_to_be_rewritten or await self._open.rewrite(org_id)
         except FactsNotReady:
             return False  # what was begun goes on
-        except (StorageError, duckdb.Error, OSError) as error:
+        except Exception:
             if self._store.has(org_id):  # else it was deleted with its organization
-                _logger.warning("The columns of the organization %s can't be kept up: %s", org_id, error)
-                return False
+                raise
             return True
 
     async def _is_to_be_rewritten(self, projection: Projection) -> bool:
@@ -203,7 +215,7 @@ class Projections:
         raise NoAnswer("The organization is deleted.")
 
     async def _within_time(self, work: _Work) -> list[Any]:
-        answering = await self._threads.begin(work.org_id, work)
+        answering = asyncio.get_running_loop().run_in_executor(self._threads, work)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.shield(answering)
@@ -215,6 +227,11 @@ class Projections:
             if not answering.done():
                 work.give_up()
                 answering.add_done_callback(lambda answered: answered.exception())
+
+
+def _file_of(org_id: OrgId) -> WorkItem[OrgId]:
+    """This host's file of the organization: that of another host may well do."""
+    return WorkItem(f"{org_id} on {platform.node()}", org_id, lambda: org_id)
 
 
 async def _nothing(projection: Projection) -> None:
@@ -254,7 +271,6 @@ class _Work:
     def __init__(
         self, projection: Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
     ) -> None:
-        self.org_id = projection.file.org_id
         self._projection = projection
         self._questions = questions
         self._now = now

@@ -31,9 +31,10 @@ from backend.storage.outbox import entries, heads
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import item_of_organization
 
 LEASE = "ledger"
-_NAME = "signing days of the ledger"
 KEY = "ledger"
 _LEASE_DURATION = timedelta(minutes=10)
 # Between two checks whether a day is over.
@@ -54,7 +55,8 @@ class _Signer:
 
     async def sign_what_is_due(self) -> None:
         today = (await server_time(self._database) - _SETTLED_AFTER).astimezone(UTC).date()
-        if today == self._signed_before:
+        failing = await Items(self._database, Work.LEDGER).failing()
+        if today == self._signed_before and all(failing.values()):  # none of these is to be tried again now
             return
         if await take_lease(self._database, LEASE, self._id, _LEASE_DURATION):
             await sign_all(self._database, today)
@@ -64,7 +66,7 @@ class _Signer:
 
 def statement_signing(database: Database) -> PeriodicTask:
     """Signs days in the background. Days that one process leaves unsigned are signed by another one later."""
-    return PeriodicTask(_NAME, _Signer(database).sign_what_is_due, _POLL_INTERVAL)
+    return PeriodicTask(Work.LEDGER, _Signer(database).sign_what_is_due, _POLL_INTERVAL)
 
 
 async def sign_all(database: Database, today: date) -> int:
@@ -78,7 +80,7 @@ async def sign_all(database: Database, today: date) -> int:
             signed += await sign_days(database, org_id, today)
 
     org_ids = [OrgId(head["_id"]) async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1)]
-    await Items(_NAME).each(org_ids, sign_days_of)
+    await Items(database, Work.LEDGER).each(map(item_of_organization, org_ids), sign_days_of)
     return signed
 
 

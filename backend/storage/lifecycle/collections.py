@@ -42,6 +42,7 @@ from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Document
+from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.links import links, orphans, qr_logos, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
@@ -52,7 +53,7 @@ from backend.storage.links.lists import orders as link_orders
 from backend.storage.links.writing import idempotency
 from backend.storage.mail import mails
 from backend.storage.outbox import entries, heads
-from backend.storage.processes import heartbeats, leases
+from backend.storage.processes import failing_items, heartbeats, leases
 from backend.storage.reports import recipients, reports
 from backend.storage.resources.collection import collection_of
 from backend.storage.sales import conversions, leads
@@ -115,6 +116,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     webhooks.COLLECTION,
     reports.COLLECTION,
     recipients.COLLECTION,
+    saved_funnels.COLLECTION,
     *map(collection_of, RESOURCES),
     alert_rules.COLLECTION,
     costs.COLLECTION,
@@ -149,6 +151,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     orphans.COLLECTION,
     destination_rounds.COLLECTION,
     leases.COLLECTION,
+    failing_items.COLLECTION,
     webhook_deliveries.COLLECTION,
     mails.COLLECTION,
     archives.COLLECTION,

@@ -19,13 +19,13 @@ from datetime import datetime, timedelta
 from backend.domain.accounts.deletion import AnnouncedDeletion
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.accounts import domains, organizations
-from backend.storage.accounts.announced_deletions import NotAnnounced, begin_announced, list_announced
+from backend.storage.accounts.announced_deletions import NotAnnounced, announced_items, begin_announced
 from backend.storage.accounts.deleted_organizations import (
     Deletion,
     begin_deletion,
+    deletion_items,
     find_deletion,
     note_end,
-    unfinished_deletions,
 )
 from backend.storage.accounts.directory.identities import delete_identities_of
 from backend.storage.accounts.directory.people import unlink_people_of
@@ -45,6 +45,7 @@ from backend.storage.links.writing.domain_removal import settle
 from backend.storage.outbox import entries
 from backend.storage.processes.items import Items
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
 from backend.storage.schema.collection import Collection, Stage
 from backend.storage.schema.ownership import Owned
 from backend.system.clock import Clock
@@ -52,7 +53,6 @@ from backend.system.clock import Clock
 # A service goes on with a deletion only when it was begun this long ago: if two processes delete at the same
 # time, each of them counts only a part of the documents.
 _TAKEOVER_AFTER = timedelta(minutes=1)
-_NAME = "deleting organizations"
 _INTERVAL = timedelta(minutes=1)
 _TIMEOUT = 24 * 3600.0
 # The links whose counts one command deletes.
@@ -71,8 +71,8 @@ async def delete_organization(
     The deletion may have been begun before. What an unfinished restore has stored is deleted as well. Raises
     UnknownOrganization if there is neither such an organization nor an unfinished deletion or restore of it.
     """
-    begun = {deletion.org_id for deletion in await unfinished_deletions(database)}
-    if org_id not in begun | await unfinished_restores(database):
+    is_begun = await find_deletion(database, org_id)
+    if not is_begun and org_id not in await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
     with deadline(_TIMEOUT):
         deleted = await _revoke_access(database, org_id, now, announced)
@@ -106,7 +106,7 @@ async def begin_due_deletions(database: Database, now: datetime) -> None:
         with contextlib.suppress(NotAnnounced, organizations.UnknownOrganization):
             await delete_organization(database, announced.org_id, now, announced)
 
-    await Items(_NAME).each(await list_announced(database, until=now), delete, lambda due: due.org_id)
+    await Items(database, Work.DELETIONS).each(await announced_items(database, until=now), delete)
 
 
 async def finish_deletions(database: Database, now: datetime) -> None:
@@ -118,7 +118,7 @@ async def finish_deletions(database: Database, now: datetime) -> None:
         if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, deletion.org_id):
             await _continue_deletion(database, deletion, now)
 
-    await Items(_NAME).each(await unfinished_deletions(database), finish, lambda deletion: deletion.org_id)
+    await Items(database, Work.DELETIONS).each(await deletion_items(database), finish)
 
 
 async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
@@ -143,7 +143,7 @@ def finishing_deletions(database: Database) -> PeriodicTask:
         await finish_deletions(database, await server_time(database))
         await delete_late_counts(database, await server_time(database))
 
-    return PeriodicTask(_NAME, work, _INTERVAL)
+    return PeriodicTask(Work.DELETIONS, work, _INTERVAL)
 
 
 async def _revoke_access(

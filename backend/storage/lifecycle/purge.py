@@ -24,8 +24,11 @@ from backend.storage.links.feed_facts import audit_of_purge, purged_fact
 from backend.storage.links.purged import add_purged_link, find_purged_since
 from backend.storage.links.writing.writes import store_link
 from backend.storage.outbox import entries
+from backend.storage.processes.items import Items
+from backend.storage.processes.work import Work
 from backend.storage.resources.things import Things
 from backend.storage.schema.ownership import ByLink
+from backend.storage.schema.work_item import item_of_organization
 
 # For how long after its purge a link's counts are looked for again.
 _COUNTED_LATE = timedelta(hours=1)
@@ -113,9 +116,13 @@ async def delete_counts_of_organization(database: Database, org_id: OrgId) -> Co
 
 async def delete_late_counts(database: Database, now: datetime) -> None:
     """Delete what processes counted for links after they were purged: they know a link for seconds longer."""
-    link_ids = await find_purged_since(database, now - _COUNTED_LATE)
-    for begin in range(0, len(link_ids), _LINKS_PER_COMMAND):
-        await delete_counts(database, link_ids[begin : begin + _LINKS_PER_COMMAND])
+    purged = await find_purged_since(database, now - _COUNTED_LATE)
+
+    async def delete(org_id: OrgId) -> None:
+        for begin in range(0, len(purged[org_id]), _LINKS_PER_COMMAND):
+            await delete_counts(database, purged[org_id][begin : begin + _LINKS_PER_COMMAND])
+
+    await Items(database, Work.LATE_COUNTS).each(map(item_of_organization, purged), delete)
 
 
 def _of_links() -> Iterator[tuple[str, ByLink]]:

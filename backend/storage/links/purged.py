@@ -5,6 +5,8 @@ Their clicks stay in `click_blocks`, and an archive may hold clicks of its own l
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -35,7 +37,9 @@ async def add_purged_link(database: Database, link_id: LinkId, org_id: OrgId, no
     await database[NAME].update_one(own, {"$setOnInsert": purged}, upsert=True)
 
 
-async def find_purged_since(database: Database, moment: datetime) -> list[LinkId]:
-    """The links of all organizations that were deleted for good since this moment."""
-    found = database[NAME].find({"at": {"$gte": moment}}, {"_id": 1})
-    return [LinkId(document["_id"]) async for document in found]
+async def find_purged_since(database: Database, moment: datetime) -> Mapping[OrgId, Sequence[LinkId]]:
+    """The links that were deleted for good since this moment, by organization."""
+    purged: defaultdict[OrgId, list[LinkId]] = defaultdict(list)
+    async for document in database[NAME].find({"at": {"$gte": moment}}, {"org_id": 1}):
+        purged[OrgId(document["org_id"])].append(LinkId(document["_id"]))
+    return purged

@@ -8,7 +8,7 @@ whatever process dies (decisions, "mail").
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -30,6 +30,7 @@ from backend.storage.driver.mongo import Database, Document, StorageError, is_du
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "mails"
 # Longer than any period that a mail is about: while its key is there, it is not queued again.
@@ -79,11 +80,12 @@ def waiting_document(mail: Mail, now: datetime) -> Document:
     }
 
 
-async def due_mails(database: Database, now: datetime, limit: int) -> list[QueuedMail]:
-    """At most so many mails that are to be sent now, those first that wait longest."""
-    due = {"state": MailState.WAITING.value, "next_try_at": {"$lte": now}}
-    cursor = database[NAME].find(due).sort("next_try_at", 1).limit(limit)
-    return [_queued(document) async for document in cursor]
+async def due_mails(
+    database: Database, now: datetime, limit: int, but: Sequence[str] = ()
+) -> list[WorkItem[QueuedMail]]:
+    """At most so many mails that are to be sent now, those first that wait longest; without those `but`."""
+    due = {"state": MailState.WAITING.value, "next_try_at": {"$lte": now}, "_id": {"$nin": list(but)}}
+    return await items_of(database[NAME].find(due).sort("next_try_at", 1).limit(limit), _queued)
 
 
 async def begin_sending(database: Database, mail: Mail, sender: str, now: datetime) -> bool:

@@ -14,16 +14,16 @@ from datetime import datetime, timedelta
 from bson import Timestamp
 
 from backend.domain.accounts.organizations import Organization
-from backend.storage.accounts.organizations import list_organizations
+from backend.storage.accounts.organizations import organization_items
 from backend.storage.driver.mongo import Database, server_time
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import take_lease
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
 
 LEASE = "feed_aging"
-_NAME = "deleting what has expired in feeds"
 _INTERVAL = timedelta(hours=1)
 _POLL_INTERVAL = timedelta(minutes=5)
 # How much longer than its documents an entry is kept, since it may have been written late, or by another
@@ -46,7 +46,7 @@ def feed_aging(database: Database) -> PeriodicTask:
         if await take_lease(database, LEASE, uuid.uuid4().hex, _INTERVAL):
             await delete_expired(database, await server_time(database))
 
-    return PeriodicTask(_NAME, delete, _POLL_INTERVAL)
+    return PeriodicTask(Work.FEED_AGING, delete, _POLL_INTERVAL)
 
 
 async def delete_expired(database: Database, now: datetime) -> int:
@@ -69,7 +69,7 @@ async def delete_expired(database: Database, now: datetime) -> int:
             }
             deleted += (await database[entries.NAME].delete_many(old)).deleted_count
 
-    await Items(_NAME).each(await list_organizations(database), delete, lambda organization: organization.id)
+    await Items(database, Work.FEED_AGING).each(await organization_items(database), delete)
     return deleted
 
 

@@ -32,7 +32,8 @@ AUDIT_ENTRIES: Document = {"ages_by": "audit_days"}
 COLLECTION = Collection(
     name=NAME,
     indexes=[
-        IndexModel("stamp", partialFilterExpression={"waits": True}, name="waiting"),
+        # With the organization, so that many that can't be placed are passed over without being read.
+        IndexModel([("stamp", 1), ("org_id", 1)], partialFilterExpression={"waits": True}, name="waiting"),
         IndexModel(
             [("org_id", 1), ("place", 1)], partialFilterExpression={"place": {"$exists": True}}, unique=True
         ),

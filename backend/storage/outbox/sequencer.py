@@ -2,6 +2,9 @@
 
 One process does it at a time, by a lease. The lease only saves work: two sequencers at once conflict on the
 head of the organization's feed, and MongoDB lets one of them through (docs/decisions/feed.md).
+
+A transaction places entries of many organizations. Where that fails, each organization's are placed by
+themselves, so that nothing of one feed stops another.
 """
 
 from __future__ import annotations
@@ -9,8 +12,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
+from math import inf
 
 from bson import Binary, Timestamp
 from bson.binary import UUID_SUBTYPE
@@ -19,9 +26,26 @@ from pymongo import UpdateOne
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread, transact_once
-from backend.storage.driver.mongo import Database, Document, StorageError, is_conflict
+from backend.storage.driver.mongo import (
+    TRANSACTION_SECONDS,
+    Database,
+    Document,
+    StorageError,
+    close_in_background,
+    is_conflict,
+    is_unreachable,
+)
 from backend.storage.outbox import entries, heads
-from backend.storage.processes.leases import end_lease, find_former_holder, take_lease
+from backend.storage.processes.items import Items
+from backend.storage.processes.leases import (
+    drop_lease,
+    end_lease,
+    ended_leases,
+    find_former_holder,
+    take_lease,
+)
+from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import item_of_organization
 
 LEASE = "feed"
 _LEASE_DURATION = timedelta(seconds=3)
@@ -32,6 +56,11 @@ POLL_INTERVAL = 0.05
 _IDLE_POLL_INTERVALS = ((10.0, 0.5), (1.0, 0.15))
 # Until `place_all` looks whether another sequencer has placed what it waits for.
 _PLACED_BY_OTHERS_INTERVAL = 0.01
+# The leases of those who call it begin like this. They are for longer than a transaction takes.
+_ASKING = "feed/"
+_ASKING_DURATION = timedelta(seconds=TRANSACTION_SECONDS + 2 * _RENEW_INTERVAL)
+# Until entries of an organization are tried again, after they could not be placed.
+_LONGEST_PAUSE = timedelta(minutes=1)
 # The most entries that get their places in one transaction.
 MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
@@ -53,7 +82,9 @@ class Sequencer:
         self._database = database
         self._on_placed = on_placed
         self._batch_size = MOST_PER_TRANSACTION
-        self._task = BackgroundTask("giving events their places in the feed", self._go_on)
+        self._items = Items(database, Work.FEED, _LONGEST_PAUSE)
+        self._left_out: Sequence[str] = ()  # organizations whose entries could not be placed
+        self._task = BackgroundTask(Work.FEED, self._go_on)
 
     async def start(self) -> None:
         """Start to give waiting entries their places, whenever no other process does."""
@@ -64,12 +95,13 @@ class Sequencer:
         await self._task.stop()
 
     async def _go_on(self) -> None:
-        session = await in_thread(self._database, lambda database: database.client.start_session())
-        holder = bytes(session.session_id["id"]).hex()
+        session = await _new_session(self._database)
+        holder = _id_of(session)
         try:
             while True:
                 if await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
                     await self._end_former(holder)
+                    await self._look_after_failing(session)
                     await self._place_while_held(session, holder)
                 else:
                     await asyncio.sleep(_RENEW_INTERVAL)
@@ -89,27 +121,55 @@ class Sequencer:
                 await asyncio.sleep(_poll_interval(now - last_placed))
             if now > renewed + _RENEW_INTERVAL:
                 renewed = now
+                if self._left_out:
+                    await self._look_after_failing(session)
                 if not await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
                     return
 
     async def _place(self, session: BlockingSession) -> int:
         """Give a batch of entries their places. Batches shrink on errors: transactions have limited time."""
         batch_size = self._batch_size
+        others: Document = {"org_id": {"$nin": self._left_out}} if self._left_out else {}
         try:
-            placed = await in_thread(self._database, lambda database: _place(database, session, batch_size))
-        except StorageError:
+            placed = await _placed(self._database, session, batch_size, others)
+        except Exception as error:
             self._batch_size = max(1, batch_size // 2)
-            raise
+            if is_unreachable(error):
+                raise
+            return await self._place_each(session)
         if placed == batch_size:
             self._batch_size = min(2 * batch_size, MOST_PER_TRANSACTION)
         return placed
+
+    async def _place_each(self, session: BlockingSession) -> int:
+        """Give the first waiting entries of each organization their places, each by itself."""
+        placed = 0
+
+        async def place(org_id: OrgId) -> None:
+            nonlocal placed
+            try:
+                placed += await _placed(self._database, session, self._batch_size, {"org_id": org_id})
+            except _OtherSequencerActive:  # or one that was killed, or stopped
+                await _end_left_behind(self._database)
+
+        waiting = await self._database[entries.NAME].distinct("org_id", _WAITING)
+        org_ids = sorted({*waiting, *await self._items.failing()})
+        await self._items.each([item_of_organization(OrgId(org_id)) for org_id in org_ids], place)
+        self._left_out = list(await self._items.failing())
+        return placed
+
+    async def _look_after_failing(self, session: BlockingSession) -> None:
+        """Try organizations again whose pause is over, each by itself; the others stay left out."""
+        failing = await self._items.failing()
+        self._left_out = list(failing)
+        if not all(failing.values()):
+            await self._place_each(session)
 
     async def _end_former(self, holder: str) -> None:
         """End the open transactions of the former holder, whose lease has run out."""
         former = await find_former_holder(self._database, LEASE)
         if former and former != holder:
-            session = {"id": Binary(bytes.fromhex(former), UUID_SUBTYPE)}
-            await self._database.client.admin.command("killSessions", [session])
+            await _end_session(self._database, former)
 
 
 def _poll_interval(idle_seconds: float) -> float:
@@ -123,25 +183,88 @@ async def place_waiting(database: Database, batch_size: int = MOST_PER_TRANSACTI
 
     This is 0 if another sequencer does the same. Raises StorageError.
     """
-
-    def work(database: BlockingDatabase) -> int:
-        with database.client.start_session() as session:
-            return _place(database, session, batch_size)
-
-    return await in_thread(database, work)
+    session = await _new_session(database)
+    try:
+        return await _placed(database, session, batch_size)
+    except _OtherSequencerActive:
+        return 0
+    finally:
+        close_in_background(lambda: in_thread(database, lambda _: session.end_session()))
 
 
 async def place_all(database: Database, org_id: OrgId) -> None:
     """Return once all entries that the organization's feed has now have their places.
 
-    So a reader of the newest entries does not wait for the sequencer's next look. Raises StorageError.
+    So a reader of the newest entries does not wait for the sequencer's next look. It places this feed alone,
+    and nothing of another can stop it. Raises StorageError.
     """
     waiting = _WAITING | {"org_id": org_id}
     last = await database[entries.NAME].find_one(waiting, {"stamp": 1}, sort=[("stamp", -1)])
-    until_now: Document = waiting | {"stamp": {"$lte": last["stamp"]}} if last else waiting
-    while last and await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
-        if not await place_waiting(database):
-            await asyncio.sleep(_PLACED_BY_OTHERS_INTERVAL)
+    if last is None:
+        return
+    until_now: Document = waiting | {"stamp": {"$lte": last["stamp"]}}
+    async with _asking(database) as asking:
+        while await database[entries.NAME].find_one(until_now, {"_id": 1}, sort=_OLDEST_FIRST):
+            await asking.renew()
+            try:
+                await _placed(database, asking.session, MOST_PER_TRANSACTION, {"org_id": org_id})
+            except _OtherSequencerActive:
+                await _end_left_behind(database)
+                await asyncio.sleep(_PLACED_BY_OTHERS_INTERVAL)
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A session for whoever places entries without the sequencer's lease.
+
+    It has a lease of its own, which tells others from when on they may end its transaction: whoever has it
+    may be killed or suspended with it.
+    """
+
+    database: Database
+    session: BlockingSession
+    renewed: float = -inf
+
+    @property
+    def lease(self) -> str:
+        return f"{_ASKING}{_id_of(self.session)}"
+
+    async def renew(self) -> None:
+        """Have the lease for longer than a transaction takes. To be called before each."""
+        if (now := time.monotonic()) > self.renewed + _RENEW_INTERVAL:
+            self.renewed = now
+            await take_lease(self.database, self.lease, _id_of(self.session), _ASKING_DURATION)
+
+
+@asynccontextmanager
+async def _asking(database: Database) -> AsyncIterator[_Asking]:
+    asking = _Asking(database, await _new_session(database))
+    try:
+        yield asking
+    finally:
+        close_in_background(partial(drop_lease, database, asking.lease))
+        close_in_background(lambda: in_thread(database, lambda _: asking.session.end_session()))
+
+
+async def _end_left_behind(database: Database) -> None:
+    """End the transactions of those who asked and were killed or suspended: they hold heads of feeds."""
+    for name in await ended_leases(database, _ASKING):
+        await _end_session(database, name.removeprefix(_ASKING))
+        await drop_lease(database, name)
+
+
+async def _new_session(database: Database) -> BlockingSession:
+    return await in_thread(database, lambda blocking: blocking.client.start_session())
+
+
+def _id_of(session: BlockingSession) -> str:
+    return bytes(session.session_id["id"]).hex()
+
+
+async def _end_session(database: Database, holder: str) -> None:
+    """End the open transaction of the session with this id."""
+    session = {"id": Binary(bytes.fromhex(holder), UUID_SUBTYPE)}
+    await database.client.admin.command("killSessions", [session])
 
 
 async def waits_since(database: Database, org_id: OrgId) -> datetime | None:
@@ -151,18 +274,26 @@ async def waits_since(database: Database, org_id: OrgId) -> datetime | None:
     return first["stamp"].as_datetime() if first else None
 
 
-def _place(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
-    # Nearly always no entry waits, and a transaction would be five times the work.
-    if database[entries.NAME].find_one(_WAITING, {"_id": 1}, sort=_OLDEST_FIRST) is None:
-        return 0
-    try:
-        return transact_once(session, lambda session: _place_in(database, session, batch_size))
-    except _OtherSequencerActive:
-        return 0
+async def _placed(
+    database: Database, session: BlockingSession, batch_size: int, of: Document | None = None
+) -> int:
+    """Give the first entries that wait, and that this query finds, their places. Returns how many got one.
+
+    Raises _OtherSequencerActive and StorageError.
+    """
+    waiting = _WAITING | (of or {})
+
+    def work(database: BlockingDatabase) -> int:
+        # Nearly always no entry waits, and a transaction would be five times the work.
+        if database[entries.NAME].find_one(waiting, {"_id": 1}, sort=_OLDEST_FIRST) is None:
+            return 0
+        return transact_once(session, lambda session: _place_in(database, session, waiting, batch_size))
+
+    return await in_thread(database, work)
 
 
-def _place_in(database: BlockingDatabase, session: BlockingSession, batch_size: int) -> int:
-    unplaced = database[entries.NAME].find(_WAITING, {"org_id": 1, "stamp": 1}, session=session)
+def _place_in(database: BlockingDatabase, session: BlockingSession, of: Document, batch_size: int) -> int:
+    unplaced = database[entries.NAME].find(of, {"org_id": 1, "stamp": 1}, session=session)
     waiting: defaultdict[OrgId, list[Document]] = defaultdict(list)
     for entry in unplaced.sort(_OLDEST_FIRST).limit(batch_size):
         waiting[entry["org_id"]].append(entry)

@@ -81,6 +81,18 @@ async def live_leases(database: Database, prefix: str) -> set[str]:
     return {str(lease["_id"]) async for lease in leases}
 
 
+async def ended_leases(database: Database, prefix: str) -> list[str]:
+    """The names of the leases that begin with this prefix and have run out."""
+    ended = {"$expr": {"$lte": ["$until", "$$NOW"]}}
+    leases = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **ended}, {"_id": 1})
+    return [str(lease["_id"]) async for lease in leases]
+
+
+async def drop_lease(database: Database, name: str) -> None:
+    """Delete the lease, for kinds of work in which each holder has a lease with a name of its own."""
+    await database[NAME].delete_one({"_id": name})
+
+
 async def forget_leases(database: Database, prefix: str) -> None:
     """Delete the leases that begin with this prefix and ended more than an hour ago.
 

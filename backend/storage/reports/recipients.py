@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -31,6 +31,7 @@ from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "report_recipients"
 COLLECTION = Collection(
@@ -221,12 +222,12 @@ async def remove_recipients_of(database: Database, org_id: OrgId, report_id: Rep
     await database[NAME].delete_many({"org_id": org_id, "report_id": report_id})
 
 
-async def due_recipients(database: Database, now: datetime, limit: int) -> list[Recipient]:
-    """At most so many recipients to whom a mail is due, those first that wait longest."""
-    due = {"state": RecipientState.CONFIRMED.value, "next_at": {"$lte": now}}
-    return [
-        from_document(document) async for document in database[NAME].find(due).sort("next_at", 1).limit(limit)
-    ]
+async def due_recipients(
+    database: Database, now: datetime, limit: int, but: Sequence[str] = ()
+) -> list[WorkItem[Recipient]]:
+    """At most so many recipients to whom a mail is due, those first that wait longest, without `but`."""
+    due = {"state": RecipientState.CONFIRMED.value, "next_at": {"$lte": now}, "_id": {"$nin": list(but)}}
+    return await items_of(database[NAME].find(due).sort("next_at", 1).limit(limit), from_document)
 
 
 async def set_next(

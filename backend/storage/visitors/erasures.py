@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +19,7 @@ from backend.storage.outbox import entries
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByIdPrefix
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "erasures"
 COLLECTION = Collection(
@@ -41,9 +41,7 @@ def target_of(org_id: OrgId, subject: Subject) -> AuditTarget:
 
     So the log can answer whether it was somebody, after that person's data is gone.
     """
-    [(name, value)] = _named(subject).items()
-    digest = hashlib.sha256(f"{org_id}/{name}/{value}".encode()).hexdigest()
-    return AuditTarget("customer", f"sha256:{digest[:16]}")
+    return AuditTarget("customer", _hashed(_id_of(org_id, subject)))
 
 
 def _named(subject: Subject) -> dict[str, str]:
@@ -93,8 +91,16 @@ class Erasure:
 
     @property
     def _id(self) -> str:
-        [(name, value)] = _named(self.subject).items()
-        return f"{self.org_id}/{name}/{value}"
+        return _id_of(self.org_id, self.subject)
+
+
+def _id_of(org_id: OrgId, subject: Subject) -> str:
+    [(name, value)] = _named(subject).items()
+    return f"{org_id}/{name}/{value}"
+
+
+def _hashed(own_id: str) -> str:
+    return f"sha256:{hashlib.sha256(own_id.encode()).hexdigest()[:16]}"
 
 
 def _name(value: Any) -> str:
@@ -102,8 +108,12 @@ def _name(value: Any) -> str:
     return str(value["device_id"] if isinstance(value, dict) else value)
 
 
-async def unfinished_erasures(database: Database) -> Sequence[tuple[OrgId, Subject]]:
-    """The erasures with which nobody goes on at the moment."""
+async def erasure_items(database: Database) -> list[WorkItem[tuple[OrgId, Subject]]]:
+    """The erasures with which nobody goes on at the moment. Their ids name nobody."""
     idle: Document = {"worked_at": {"$lt": await server_time(database) - _TAKEOVER_AFTER}}
-    found = await database[NAME].find(idle).to_list(None)
-    return [(OrgId(document["org_id"]), Subject(**document["subject"])) for document in found]
+    items = await items_of(database[NAME].find(idle), _from_document)
+    return [replace(item, id=_hashed(item.id)) for item in items]
+
+
+def _from_document(document: Document) -> tuple[OrgId, Subject]:
+    return OrgId(document["org_id"]), Subject(**document["subject"])

@@ -9,7 +9,7 @@ back writes nothing, and can't set a cursor back.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 
 from pymongo import ReturnDocument
@@ -18,6 +18,7 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.schema.work_item import WorkItem, items_of
 from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
 
 # Endpoints that get events. Others have no holder.
@@ -57,12 +58,16 @@ async def count_by_holder(database: Database) -> dict[str | None, int]:
     return {count["_id"]: count["endpoints"] async for count in database[NAME].aggregate(stages)}
 
 
-async def take_free(database: Database, holder: str, live: Collection[str], limit: int) -> list[HeldEndpoint]:
-    """Take at most so many endpoints that have no holder, or one whose lease is not among the `live` ones."""
-    free = {**_AWAKE, "holder": {"$nin": list(live)}}
-    documents = await database[NAME].find(free, {"org_id": 1, "term": 1}).limit(limit).to_list(None)
-    endpoints = [await _take(database, holder, document) for document in documents]
-    return [endpoint for endpoint in endpoints if endpoint]
+async def free_endpoints(
+    database: Database, live: Collection[str], limit: int, but: Sequence[str] = ()
+) -> list[WorkItem[Document]]:
+    """At most so many endpoints that have no holder, or one whose lease is not among the `live` ones.
+
+    Without those in `but`. They are for `take_free`.
+    """
+    free = {**_AWAKE, "holder": {"$nin": list(live)}, "_id": {"$nin": list(but)}}
+    found = database[NAME].find(free, {"org_id": 1, "term": 1}).limit(limit)
+    return await items_of(found, lambda document: document)
 
 
 async def store_progress(database: Database, held: HeldEndpoint) -> bool:
@@ -88,12 +93,13 @@ def _as_held(held: HeldEndpoint) -> Document:
     return {"_id": endpoint.id, "org_id": endpoint.org_id, "holder": held.holder, "term": held.term}
 
 
-async def _take(database: Database, holder: str, free: Document) -> HeldEndpoint | None:
+async def take_free(database: Database, holder: str, free: Document) -> HeldEndpoint | None:
+    """Take one of the `free_endpoints`; None if another process was quicker, or it is gone."""
     document = await unrecorded(database)[NAME].find_one_and_update(
         {"_id": free["_id"], "org_id": free["org_id"], "term": free["term"], **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
         return_document=ReturnDocument.AFTER,
     )
-    if document is None:  # somebody else was quicker, or it is gone
+    if document is None:
         return None
     return HeldEndpoint(from_document(document), holder, document["term"], Cursor.parse(document["sent_to"]))

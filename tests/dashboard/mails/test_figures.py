@@ -14,6 +14,8 @@ from backend.domain.reports.views import ViewKind
 from backend.mail import report_mails
 from backend.mail.report_mails import ReportMailResources, ReportMails, make_due_mail
 from backend.storage.driver.mongo import Database
+from backend.storage.processes.failing_items import list_failing
+from backend.storage.processes.work import Work
 from backend.storage.reports.recipients import due_recipients, list_recipients
 from backend.storage.reports.reports import change_report, create_report, delete_report
 from tests.conftest import MovableClock
@@ -170,7 +172,7 @@ async def test_when_the_next_is_due(
         if recipient.org_id == report.org_id
     ]
     assert [recipient.id for recipient in due] == [weekly.id]
-    await make_due_mail(mailing, due[0])
+    await make_due_mail(mailing, due[0].read())
     [mail] = await mails_to(database, weekly, "figures")
     assert mail["_id"].endswith("/2026-03-23")
     stored = {recipient.id: recipient for recipient in await list_recipients(database, report.org_id)}
@@ -250,9 +252,6 @@ async def test_one_mail_that_can_not_be_made_keeps_no_other_waiting(
     made = [reader.id for reader in readers if await mails_to(database, reader, "figures")]
     assert {*made, *failing} == {reader.id for reader in readers}
     assert len(made) == 2
-    [stored] = [
-        recipient for recipient in await list_recipients(database, report.org_id) if recipient.id in failing
-    ]
-    assert stored.error == "The mail can't be made: ValueError"
-    assert stored.next_at
-    assert stored.next_at > mailing.clock()
+    [item] = await list_failing(database, report.org_id, Work.FIGURES_BY_MAIL)
+    assert [item.item] == failing
+    assert item.error == "ValueError"

@@ -147,7 +147,8 @@ async def test_each_state_is_told(
     await make_due_mail(mailing, reader)
     wrong_password = MailFailure(SmtpStep.SIGN_IN, "535 5.7.8 bad password")
     nobody = MailFailure(SmtpStep.RECIPIENT, "550 5.1.1 no such user", is_final=True)
-    for mail in await mails.due_mails(database, now + timedelta(minutes=1), 1000):
+    for item in await mails.due_mails(database, now + timedelta(minutes=1), 1000):
+        mail = item.read()
         if mail.mail.key.startswith(f"figures/{reader.id}/"):
             await mails.end_failed(database, mail, "one", wrong_password, now, chance=0.5)
         elif mail.mail.address == gone.address:

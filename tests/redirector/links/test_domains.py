@@ -79,6 +79,25 @@ async def test_without_the_database_what_is_known_stays() -> None:
     await domains.stop()
 
 
+async def test_a_domain_that_can_not_be_read_keeps_no_other_from_it() -> None:
+    """It stays as it was known, and is not known after a start; all others are read."""
+    database = SlowDatabase()
+    database.may_answer.set()
+    database.documents = [{"_id": name, **OLD} for name in ("damaged", "same")]
+    domains = LinkDomains(cast(Database, database))
+    await domains.start()
+    database.documents[0] = {"_id": "damaged", "org_id": "o", "settings": {"texts": {"unknown": {}}}}
+    database.documents.append({"_id": "new", **OLD})
+    domains.doubt()
+    await wait_for_async(lambda: _named(domains, "new"), "all are read again")
+    assert domains.by_name["damaged"].settings.root_url == "https://old.example/"
+    await domains.stop()
+    after_start = LinkDomains(cast(Database, database))
+    await after_start.start()
+    await after_start.stop()
+    assert after_start.by_name.keys() == {"same", "new"}
+
+
 async def _number(database: SlowDatabase) -> int:
     return database.reads
 

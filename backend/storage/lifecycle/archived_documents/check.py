@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.errors import InvalidField, RequestError
 from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
+from backend.storage.funnels import saved_funnels
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.lifecycle.archived_documents import (
     clicks,
@@ -32,6 +32,7 @@ from backend.storage.lifecycle.archived_documents import (
 from backend.storage.lifecycle.archived_documents.analytics import (
     alerts,
     costs,
+    funnels,
     recipients,
     reports,
 )
@@ -53,6 +54,7 @@ RULES: dict[str, DocumentRule] = {
     **webhooks.RULES,
     **reports.RULES,
     **recipients.RULES,
+    **funnels.RULES,
     **resources.RULES,
     **alerts.RULES,
     **costs.RULES,
@@ -61,7 +63,7 @@ RULES: dict[str, DocumentRule] = {
 
 # Refused origins, and the filters of reports and funnels, are stored exactly as they were sent, so they may
 # have control characters.
-_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, SAVED_FUNNELS.collection}
+_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, saved_funnels.NAME}
 
 
 class BrokenRule(ValueError):

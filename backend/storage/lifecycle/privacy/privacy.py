@@ -24,13 +24,13 @@ from backend.storage.lifecycle.privacy.erasing import SHARED_DEVICES, erase_piec
 from backend.storage.lifecycle.privacy.personal_records import FoundRecord, Naming, PersonalRecords
 from backend.storage.processes.items import Items
 from backend.storage.processes.periodic_task import PeriodicTask
+from backend.storage.processes.work import Work
 from backend.storage.visitors import contacts, devices
-from backend.storage.visitors.erasures import Erasure, target_of, unfinished_erasures
+from backend.storage.visitors.erasures import Erasure, erasure_items, target_of
 
 # What is told while an erasure goes on is found by another round. Whoever goes on telling has to ask again.
 _MOST_ROUNDS = 5
 _INTERVAL = timedelta(minutes=1)
-_NAME = "erasing persons"
 
 
 async def export_subject(
@@ -108,7 +108,7 @@ def finishing_erasures(database: Database) -> PeriodicTask:
     async def work() -> None:
         await finish_erasures(database)
 
-    return PeriodicTask(_NAME, work, _INTERVAL)
+    return PeriodicTask(Work.ERASURES, work, _INTERVAL)
 
 
 async def finish_erasures(database: Database) -> None:
@@ -117,4 +117,4 @@ async def finish_erasures(database: Database) -> None:
     async def finish(begun: tuple[OrgId, Subject]) -> None:
         await erase_subject(database, *begun)
 
-    await Items(_NAME).each(await unfinished_erasures(database), finish, lambda begun: begun[0])
+    await Items(database, Work.ERASURES).each(await erasure_items(database), finish)

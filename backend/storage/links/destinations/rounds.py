@@ -14,6 +14,7 @@ from backend.storage.links import links
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
+from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "destination_rounds"
 COLLECTION = Collection(
@@ -88,10 +89,9 @@ async def end_turn(database: Database, name: str, holder: str, now: datetime) ->
 
 async def next_links(
     database: Database, org_id: OrgId | None, after: LinkId | None, limit: int
-) -> list[Link]:
+) -> list[WorkItem[Link]]:
     """The next links that visitors can follow, by id: of an organization, or of all (None)."""
     query: Document = {"_id": {"$gt": after or ""}, "is_enabled": True, "hold": None}
     if org_id is not None:
         query["org_id"] = org_id
-    cursor = database[links.NAME].find(query).sort("_id", 1).limit(limit)
-    return [links.from_document(document) async for document in cursor]
+    return await items_of(database[links.NAME].find(query).sort("_id", 1).limit(limit), links.from_document)

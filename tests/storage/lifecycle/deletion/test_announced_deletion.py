@@ -23,9 +23,11 @@ from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import begin_due_deletions, finish_deletions
 from backend.storage.links.links import count_links
+from backend.storage.processes.work import Work
 from backend.system.clock import utc_now
 from tests.api.link_calls import create
 from tests.conftest import OrganizationFactory
+from tests.facts.failing_items import end_pauses
 from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 
@@ -135,4 +137,5 @@ async def test_one_that_fails_keeps_no_other_from_being_deleted(
     with monkeypatch.context() as patch:
         patch.setattr(organization_deletion, failing_work, fail)
         assert await work() == set(failing)
+    await end_pauses(database, Work.DELETIONS)
     assert await work() == set()

@@ -27,8 +27,8 @@ from backend.storage.accounts.deleted_organizations import (
     NAME,
     BeingDeleted,
     find_deleted,
+    find_deletion,
     note_end,
-    unfinished_deletions,
 )
 from backend.storage.accounts.organizations import UnknownOrganization
 from backend.storage.accounts.users import users
@@ -128,9 +128,9 @@ async def test_a_deletion_that_is_interrupted(
         await restore_organization(database, tmp_path / "archive", utc_now(), lambda _: None, lambda _: False)
     await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, organization.id) == 0
-    assert organization.id in {deletion.org_id for deletion in await unfinished_deletions(database)}
+    assert await find_deletion(database, organization.id)
     await finish_deletions(database, utc_now() + LATER)  # looks once more for what came late
-    assert organization.id not in {deletion.org_id for deletion in await unfinished_deletions(database)}
+    assert await find_deletion(database, organization.id) is None
     await domains.insert_domain(database, organization.domain, other.id, utc_now())
     path = urlsplit(short_url).path
     assert (await client.get(path, headers={"host": organization.domain})).status_code == 404

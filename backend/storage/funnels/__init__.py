@@ -1,0 +1,1 @@
+"""Saved funnels in the database."""
