@@ -9,9 +9,11 @@ from backend.domain.apps.installs import AppOpen, Match
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.links import Link
+from backend.domain.links.loose_paths import loose_place
 from backend.domain.links.path_prefixes import prefixes_in
 from backend.domain.web.short_urls import parse_short_url, query_of
 from backend.storage.links.links import find_forwarding_path, find_link, find_link_at
+from backend.storage.links.meant_paths import find_meant_path
 from backend.web.current import resources
 
 
@@ -33,8 +35,10 @@ async def find_named_link(opened: AppOpen, org_id: OrgId) -> MatchedLink:
 
 def as_opened(link: Link, opened: AppOpen) -> Link:
     """The link with its addresses filled in from the short URL that was opened, if the app names it."""
-    rests = dict(prefixes_in(opened.short_url or "")[1]) if link.forwards_path else {}
-    return as_followed(link, rests.get(link.path, ""), query_of(opened.short_url or ""))
+    short_url = opened.short_url or ""
+    rest = dict(prefixes_in(short_url)[1]).get(link.path, "") if link.forwards_path else ""
+    query = query_of(short_url)
+    return as_followed(link, rest, query if rest else loose_place(short_url)[1].with_query(query))
 
 
 async def _by_id(opened: AppOpen, org_id: OrgId) -> Link | None:
@@ -47,10 +51,11 @@ async def _by_short_url(opened: AppOpen, org_id: OrgId) -> Link | None:
     if place and (link := await find_link_at(database, *place, org_id)):
         return link
     domain, prefixes = prefixes_in(short_url)
-    if not prefixes:
-        return None
-    above = await find_forwarding_path(database, domain, [path for path, _ in prefixes])
-    return await find_link_at(database, domain, above, org_id) if above else None
+    found = await find_forwarding_path(database, domain, [path for path, _ in prefixes]) if prefixes else None
+    if found is None:
+        domain, loose = loose_place(short_url)
+        found = await find_meant_path(database, domain, loose)
+    return await find_link_at(database, domain, found, org_id) if found else None
 
 
 async def _by_referrer(opened: AppOpen, org_id: OrgId) -> Link | None:

@@ -17,6 +17,7 @@ from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link, LinkState
 from backend.domain.visitors.app_visits import opened_at, visit_of
 from backend.domain.visitors.sources import CLICK_SIGNAL, Source
+from backend.json_api.json_body import body_bytes
 from backend.web.current import of_app, resources, visitor_country
 
 
@@ -48,7 +49,7 @@ async def store_link_visit(opened: AppOpen, matched: MatchedLink) -> bool:
             link_open=link_open,
             retention_days=organization.retention_days,
         )
-        await service.visits.add(visit)
+        await service.visits.add(visit, body_bytes())
     return link_open is not None and reason is None
 
 

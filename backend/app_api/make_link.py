@@ -13,7 +13,7 @@ from backend.domain.links.operations import CreateLink, DomainNotConfigured, Ext
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import sender
-from backend.json_api.json_body import read_json_object
+from backend.json_api.json_body import body_bytes, read_json_object
 from backend.storage.links.links import find_link_by_external_id
 from backend.storage.links.writing.writes import Submission
 from backend.web.current import of_app, resources
@@ -43,7 +43,7 @@ async def _make(org_id: OrgId, invitation: Invitation) -> tuple[Link, int]:
     """The new link, or the one that another request has made with the same external id meanwhile."""
     request = LinkRequest(org_id, CreatedBy.SDK, resources().clock(), CreateLink(invitation.new))
     try:
-        (outcome,) = await of_app(AppService).links.add(Submission([request]))
+        (outcome,) = await of_app(AppService).links.add(Submission([request]), body_bytes())
         return outcome.require_link(), 201
     except DomainNotConfigured:
         raise ApiError(error_table.DOMAIN_NOT_CONFIGURED) from None

@@ -23,7 +23,7 @@ class AppService:
     def __init__(self, resources: Resources) -> None:
         database = resources.database
         self.visits: GroupWrites[Batch, list[Result]] = GroupWrites(
-            lambda batches: store_batches(database, batches)
+            lambda batches: store_batches(database, batches), owner_of=lambda batch: batch.org_id
         )
         self.links = LinkWrites(database, resources.destinations, DomainOwners(database))
         self.organizations: TimedCache[OrgId, Organization] = TimedCache(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from math import inf
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -19,24 +19,38 @@ class NotStored(ConnectionError):
 
 @dataclass(slots=True)
 class _Waiting(Generic[ItemT, ResultT]):
-    """An item, its size, its result once it is stored, and until when its sender waits (by the loop's clock).
+    """An item with its owner, its size, and how many bytes it takes; its turn; its result once it is stored;
+    and until when its sender waits (by the loop's clock).
 
     `is_refused` says that the sender was told that the item was not stored. The clock can't say so, since a
     timer may fire a little early.
     """
 
     item: ItemT
+    owner: Hashable
     size: int
+    bytes: int
+    turn: int
     stored: asyncio.Future[ResultT]
     ends: float
     is_refused: bool = False
+
+
+@dataclass(slots=True)
+class _Line:
+    """What waits of one owner: how many items, how many bytes they take, and the turn of the next one."""
+
+    items: int = 0
+    bytes: int = 0
+    next_turn: int = 0
 
 
 class GroupCommit(Generic[ItemT, ResultT]):
     """Stores items that arrive together with one call of `store`.
 
     Each caller waits until its item is stored, within its own time: for the groups before, and for its own. A
-    group may take as long as the last of its callers waits.
+    group may take as long as the last of its callers waits. Owners take turns: one who sends much neither
+    keeps the others waiting nor takes their room.
     """
 
     GATHER = 0.002  # seconds that the first item of a group waits for others
@@ -44,7 +58,10 @@ class GroupCommit(Generic[ItemT, ResultT]):
     WORTH_A_GROUP = 20
     # Beyond this size a group takes longer without costing less an item.
     MOST_IN_GROUP = 512
-    MOST_WAITING = 2000
+    # What may wait of one owner: so many items, and so many bytes of what was sent.
+    MOST_WAITING = 1000
+    MOST_BYTES_WAITING = 16_000_000
+    MOST_BYTES_IN_GROUP = 4_000_000
     # While one group waits for the disks of a majority, other groups can be sent. They have to be full, since
     # dividing the same items among more groups costs more.
     MOST_WRITERS = 4
@@ -53,17 +70,22 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self,
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
         is_unreachable: Callable[[Exception], bool],
+        owner_of: Callable[[ItemT], Hashable],
         size_of: Callable[[ItemT], int] = lambda _: 1,
     ) -> None:
         """`store` returns a result for each item, in order.
 
-        `is_unreachable` says if an error is only temporary, `size_of` how much of a group an item takes.
+        `is_unreachable` says if an error is only temporary, `owner_of` who takes turns with others, such as
+        an organization, and `size_of` how much of a group an item takes.
         """
         self._store = store
         self._is_unreachable = is_unreachable
+        self._owner_of = owner_of
         self._size_of = size_of
         self._waiting: list[_Waiting[ItemT, ResultT]] = []
         self._waiting_size = 0
+        self._lines: dict[Hashable, _Line] = {}  # of owners of whom something waits
+        self._turn = 0  # of the last item that was taken
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
 
@@ -75,24 +97,15 @@ class GroupCommit(Generic[ItemT, ResultT]):
         """A block that has so many seconds to store a group."""
         return nullcontext()
 
-    @property
-    def is_full(self) -> bool:
-        """Whether no more items may wait now."""
-        return len(self._waiting) >= self.MOST_WAITING
+    async def add(self, item: ItemT, sent_bytes: int) -> ResultT:
+        """Store the item, of which so many bytes were sent, together with others, and return its result.
 
-    async def add(self, item: ItemT) -> ResultT:
-        """Store the item together with others and return its result.
-
-        Raises NotStored, also once the caller's time is over, or the error that `store` raised for this item.
+        Raises NotStored, also once the caller's time is over or where too much of its owner waits, or the
+        error that `store` raised for this item.
         """
-        if self.is_full:
-            raise NotStored
         loop = asyncio.get_running_loop()
         ends = loop.time() + self.seconds_left()
-        size = self._size_of(item)
-        waiting: _Waiting[ItemT, ResultT] = _Waiting(item, size, loop.create_future(), ends)
-        self._waiting.append(waiting)
-        self._waiting_size += size
+        waiting = self._queue(item, sent_bytes, loop.create_future(), ends)
         if not self._is_gathering and self._may_write(len(self._writers)):
             self._start_writer()
         try:
@@ -101,6 +114,22 @@ class GroupCommit(Generic[ItemT, ResultT]):
         except TimeoutError:
             waiting.is_refused = True
             raise NotStored from None
+
+    def _queue(
+        self, item: ItemT, sent_bytes: int, stored: asyncio.Future[ResultT], ends: float
+    ) -> _Waiting[ItemT, ResultT]:
+        """Let the item wait for its turn. Raises NotStored if too much of its owner waits."""
+        owner, size = self._owner_of(item), self._size_of(item)
+        line = self._lines.get(owner) or _Line()
+        if line.items >= self.MOST_WAITING or line.bytes + sent_bytes > self.MOST_BYTES_WAITING:
+            raise NotStored
+        turn = max(self._turn, line.next_turn)
+        line.items, line.bytes, line.next_turn = line.items + 1, line.bytes + sent_bytes, turn + size
+        waiting = _Waiting(item, owner, size, sent_bytes, turn, stored, ends)
+        self._lines[owner] = line
+        self._waiting.append(waiting)
+        self._waiting_size += size
+        return waiting
 
     def _may_write(self, others: int) -> bool:
         """Whether what waits is to be written beside this many others."""
@@ -137,16 +166,30 @@ class GroupCommit(Generic[ItemT, ResultT]):
         return min(self.MOST_IN_GROUP, max(self.WORTH_A_GROUP, half))
 
     def _take_group(self, most: int) -> list[_Waiting[ItemT, ResultT]]:
-        """The items that wait longest, at least one, of this size together at most."""
-        size = number = 0
+        """The items whose turn it is, at least one, of this size together at most."""
+        self._waiting.sort(
+            key=_turn_of
+        )  # of those with one turn, the one that has waited longest comes first
+        size = sent_bytes = number = 0
         for waiting in self._waiting:
             size += waiting.size
-            if number and size > most:
+            sent_bytes += waiting.bytes
+            if number and (size > most or sent_bytes > self.MOST_BYTES_IN_GROUP):
                 break
             number += 1
         group, self._waiting = self._waiting[:number], self._waiting[number:]
-        self._waiting_size -= sum(waiting.size for waiting in group)
+        for waiting in group:
+            self._leave_line(waiting)
         return group
+
+    def _leave_line(self, waiting: _Waiting[ItemT, ResultT]) -> None:
+        line = self._lines[waiting.owner]
+        line.items -= 1
+        line.bytes -= waiting.bytes
+        if not line.items:
+            del self._lines[waiting.owner]
+        self._turn = waiting.turn
+        self._waiting_size -= waiting.size
 
     async def _commit(self, members: Sequence[_Waiting[ItemT, ResultT]]) -> None:
         now = asyncio.get_running_loop().time()
@@ -179,6 +222,10 @@ class GroupCommit(Generic[ItemT, ResultT]):
             return
         for waiting in group:
             await self._commit([waiting])
+
+
+def _turn_of(waiting: _Waiting[Any, Any]) -> int:
+    return waiting.turn
 
 
 def _answer(group: Sequence[_Waiting[ItemT, ResultT]], results: Sequence[ResultT]) -> None:

@@ -179,9 +179,6 @@ WEBHOOK_NOT_FOUND = ErrorRow(
 REPORT_NOT_FOUND = ErrorRow(
     404, 103, NOT_FOUND, "Report not found or does not belong to your organization", "REPORT_NOT_FOUND"
 )
-FUNNEL_NOT_FOUND = ErrorRow(
-    404, 103, NOT_FOUND, "Funnel not found or does not belong to your organization", "FUNNEL_NOT_FOUND"
-)
 COST_NOT_FOUND = ErrorRow(
     404,
     103,

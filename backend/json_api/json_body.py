@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, NoReturn
 
@@ -14,6 +15,7 @@ from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.deep_json import without_depths
 from backend.storage.driver.deadlines import deadline_paused
+from backend.web.current import of_request
 
 MAX_BODY_BYTES = 64 * 1024
 
@@ -84,6 +86,18 @@ async def read_bytes(most: int = MAX_BODY_BYTES) -> bytes:
     return body.data
 
 
+@dataclass(slots=True)
+class _SentBody:
+    """How many bytes of the current request's body have come."""
+
+    bytes: int = 0
+
+
+def body_bytes() -> int:
+    """How many bytes the body of the current request has, as far as it was read."""
+    return of_request(_SentBody).bytes
+
+
 class Body:
     """The body of a request, of which Content-Length has `announced` so many bytes, as its pieces come in."""
 
@@ -102,6 +116,7 @@ class Body:
         self._size += len(piece)
         if self._size > self._most:
             raise _too_large(self._most)
+        of_request(_SentBody).bytes = self._size
         self._pieces.append(piece)
 
     @property

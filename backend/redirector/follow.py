@@ -33,6 +33,7 @@ from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.links.domains import LinkDomains
 from backend.redirector.links.file_upkeep import LinkFileUpkeep
 from backend.redirector.links.handoffs import Handoffs
+from backend.redirector.links.loose import find_meant, loose_path_of
 from backend.redirector.metrics import AnswerTallies, observe_backlog
 from backend.redirector.orphans import OrphanVisits
 from backend.redirector.recorder import ClickRecorder
@@ -59,6 +60,11 @@ def _has_code(entry: CachedLink) -> bool:
 def _has_suffix(raw_path: bytes) -> bool:
     """Whether the path may ask for something about a link, which only the database knows to be there."""
     return raw_path.endswith((b"+", *_QR_SUFFIXES))
+
+
+def _may_mean_link(visit: Visit, prefixes: Prefixes) -> bool:
+    """Whether a link may be meant: at the path, above it, or at one that it was made of."""
+    return visit.path is not None or bool(prefixes) or bool(loose_path_of(visit.raw_path).paths)
 
 
 class Redirector:
@@ -178,12 +184,12 @@ class Redirector:
             return self._domain_answers.root(visit)
         if visit.path in FILES:
             return self._domain_answers.file(visit)
-        return self._lost(visit) if visit.path is None and not prefixes else None
+        return None if _may_mean_link(visit, prefixes) else self._lost(visit)
 
     async def _take_form(self, visit: Visit, receive: Any) -> Answer:
         """The answer to a report, or to a link's password: what the link leads to, if it is right."""
         prefixes = path_prefixes(visit.raw_path)
-        if visit.path is None and not prefixes:
+        if not _may_mean_link(visit, prefixes):
             return _NOT_ALLOWED
         try:
             with self._lane.used():
@@ -199,15 +205,35 @@ class Redirector:
         return passwords.remember(entry.link, await self._follow(visit, entry, gave_password=True))
 
     async def _find(self, visit: Visit, prefixes: Prefixes) -> CachedLink | None:
-        """The link that a visit asks for, at its path or above. Raises LinkUnavailable or StorageError."""
+        """The link that a visit asks for: at its path, above, or meant.
+
+        Raises LinkUnavailable or StorageError.
+        """
         if visit.path is not None:
             entry = self.cache.current(visit.host, visit.path)
             if entry := entry or await self.cache.load(visit.host, visit.path):
                 return entry
         above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
         if above is None:
-            return None
+            return await self._find_meant(visit)
         entry, visit.rest = above
+        return entry
+
+    async def _find_meant(self, visit: Visit) -> CachedLink | None:
+        """The link that the visitor means, where none is found otherwise. Raises as `_find`."""
+        if visit.domain is None or visit.path == link_reports.PATH:
+            return None
+        meant = await find_meant(
+            self.cache,
+            self._resources.database,
+            visit.host,
+            loose_path_of(visit.raw_path),
+            visit.query,
+            ignores_case=visit.settings.ignores_case,
+        )
+        if meant is None:
+            return None
+        entry, visit.query = meant
         return entry
 
     async def _follow_above(self, visit: Visit, above: Above) -> Answer:
@@ -220,8 +246,10 @@ class Redirector:
             return await self._tell_ahead(visit.without_end(ahead.SUFFIX))
         if visit.path is not None and (answer := await self._look_up_path(visit, visit.path)):
             return answer
-        above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
-        return await self._follow_above(visit, above) if above else self._lost(visit)
+        if above := await find_above(self.cache, self._resources.database, visit.host, prefixes):
+            return await self._follow_above(visit, above)
+        meant = await self._find_meant(visit)
+        return await self._follow(visit, meant) if meant else self._lost(visit)
 
     async def _look_up_path(self, visit: Visit, path: str) -> Answer | None:
         """What is at this path itself, or belongs to a link there; None if there is nothing."""

@@ -9,7 +9,7 @@ import uuid
 from typing import NoReturn
 
 from backend.concurrency.background_task import BackgroundTask
-from backend.domain.domains.orphans import OrphanTallies, is_asked_by_itself
+from backend.domain.domains.orphans import OrphanTallies, is_asked_by_itself, readable_path
 from backend.domain.web.client import ClientKind
 from backend.redirector.request.arrival import Arrival
 from backend.redirector.request.visit import Visit
@@ -57,8 +57,9 @@ class OrphanVisits:
         domain = visit.domain
         if domain is None or arrival.client.kind not in _PEOPLE or visit.method != "GET" or visit.is_prefetch:
             return
-        if visit.path is None or not is_asked_by_itself(visit.path):
-            self._tallies.add(domain.org_id, visit.host, visit.path, visit.referrer_host, arrival.at)
+        path = readable_path(visit.raw_path)
+        if not is_asked_by_itself(path):
+            self._tallies.add(domain.org_id, visit.host, path, visit.referrer_host, arrival.at)
 
     async def store(self) -> None:
         """Store what was counted so far, of each domain and day by itself.

@@ -18,6 +18,7 @@ from backend.domain.visitors.batches import ArrivedCall, Batch, Envelope
 from backend.domain.visitors.calls import Call, Kind, parse_call
 from backend.domain.visitors.rejections import UNKNOWN_KIND, Rejection, rejection_of
 from backend.domain.visitors.sources import CLICK_SIGNAL, LINK_SIGNAL, Source, source_of
+from backend.json_api.json_body import body_bytes
 from backend.sdk_api.metrics import calls_of
 from backend.sdk_api.service import SdkService
 from backend.storage.links.links import find_links
@@ -84,7 +85,7 @@ async def store_rejections(
 ) -> None:
     """Store rejections for the organization's owner. Raises NotStored if that fails."""
     if rejections:
-        await service.rejections.add(RejectedCalls(org_id, at, tuple(rejections)))
+        await service.rejections.add(RejectedCalls(org_id, at, tuple(rejections)), body_bytes())
 
 
 async def _sources(service: SdkService, org_id: OrgId, calls: Iterable[Call]) -> dict[CallId, Source]:
@@ -136,7 +137,7 @@ async def _store(
         calls=tuple(arrived),
         retention_days=organization.retention_days,
     )
-    return await service.commit.add(batch)
+    return await service.commit.add(batch, body_bytes())
 
 
 def _answer(call: Call, stored: Result, sources: dict[CallId, Source]) -> CallResult:

@@ -33,9 +33,12 @@ class SdkService:
 
         self.commit: GroupWrites[Batch, list[Result]] = GroupWrites(
             lambda batches: store_batches(database, batches),
+            owner_of=lambda batch: batch.org_id,
             size_of=lambda batch: len(batch.calls),
         )
-        self.rejections: GroupWrites[RejectedCalls, None] = GroupWrites(store_rejections)
+        self.rejections: GroupWrites[RejectedCalls, None] = GroupWrites(
+            store_rejections, owner_of=lambda rejected: rejected.org_id
+        )
         self.site_origins: TimedCache[tuple[str, OrgId], bool] = TimedCache(
             lambda key: is_allowed(database, *key)
         )

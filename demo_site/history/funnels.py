@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from backend.domain.analytics.funnels.saved import SAVED_FIELDS
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import create_funnel
+from backend.storage.resources.things import Things
 
 _FUNNEL = {
     "name": "From a click to a sale",
@@ -19,4 +19,4 @@ _FUNNEL = {
 
 async def make_funnels(database: Database, org_id: OrgId, now: datetime) -> None:
     """Make the funnel, once, when the links are made."""
-    await create_funnel(database, org_id, parse_fields(SAVED_FIELDS, _FUNNEL, []), now)
+    await Things(SAVED_FUNNELS).add(database, org_id, parse_fields(SAVED_FUNNELS.told, _FUNNEL, []), now)

@@ -105,7 +105,6 @@ BY_A_CALL: dict[str, Provocation] = {
     "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
     "WEBHOOK_NOT_FOUND": calling("GET", f"/webhooks/{uuid.UUID(int=7)}"),
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),
-    "FUNNEL_NOT_FOUND": calling("GET", f"/funnels/{uuid.UUID(int=7)}"),
     "ALERT_RULE_NOT_FOUND": calling("GET", f"/alert-rules/{uuid.UUID(int=7)}"),
     "ALERT_NOT_FOUND": calling("PATCH", f"/alerts/{uuid.UUID(int=7)}", {"is_seen": True}),
     "COST_NOT_FOUND": calling("DELETE", "/costs/0"),

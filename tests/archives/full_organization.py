@@ -20,7 +20,7 @@ from backend.domain.accounts.second_factor.passkeys import Passkey
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.users import User
-from backend.domain.analytics.funnels.saved import SAVED_FIELDS
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.apps.installs import AppPlatform, Install, Match
 from backend.domain.clicks.clicks import record_line
@@ -51,7 +51,6 @@ from backend.storage.clicks.signing import PURPOSE
 from backend.storage.clicks.signing_keys import signing_key
 from backend.storage.costs.costs import tell_costs
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.ledger.statement_signing import sign_days
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.links.destinations.broken import BrokenDestination, keep_results
@@ -83,6 +82,7 @@ DOMAIN_SETTINGS = {
     "texts": {"de": {"not_found": {"title": "Nichts", "text": "Hier ist nichts."}}},
     "robots_txt": "User-agent: *\nDisallow: /\n",
     "forwards_path": True,
+    "ignores_case": False,
 }
 
 # The first bytes of a PNG file.
@@ -166,8 +166,8 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
         "ordered": False,
         "group_by": ["campaign"],
     }
-    parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FIELDS.items()}
-    await create_funnel(database, organization.id, parsed, datetime.now(UTC))
+    parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FUNNELS.told.items()}
+    await Things(SAVED_FUNNELS).add(database, organization.id, parsed, datetime.now(UTC))
     note = {"at": NotedTime.of_day(datetime.now(UTC).date()), "text": "Newsletter", "link_id": link_ids[0]}
     await Things(ANNOTATIONS).add(database, organization.id, note, datetime.now(UTC))
     cost = ToldCost("spring", datetime.now(UTC).date(), Decimal("12.50"), "EUR")

@@ -17,6 +17,15 @@ def is_unreachable(error: Exception) -> bool:
     return isinstance(error, ConnectionError)
 
 
+def parity(item: int) -> int:
+    """An owner of items: one has the even ones, another one the odd ones."""
+    return item % 2
+
+
+def nobody(_: object) -> None:
+    """An owner of all items."""
+
+
 async def test_what_arrives_together_is_stored_together() -> None:
     """A thousand items at once take a few writes, and each gets its own result."""
     groups: list[Sequence[int]] = []
@@ -25,8 +34,8 @@ async def test_what_arrives_together_is_stored_together() -> None:
         groups.append(items)
         return [item * 2 for item in items]
 
-    commit = GroupCommit(store, is_unreachable)
-    assert await asyncio.gather(*(commit.add(number) for number in range(1000))) == list(range(0, 2000, 2))
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
+    assert await asyncio.gather(*(commit.add(number, 0) for number in range(1000))) == list(range(0, 2000, 2))
     assert [len(group) for group in groups] == [500, 500]
 
 
@@ -39,11 +48,11 @@ async def test_senders_that_come_again_take_turns_in_halves() -> None:
         await asyncio.sleep(0.001)  # those of the group before ask anew
         return items
 
-    commit = GroupCommit(store, is_unreachable)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
 
     async def ask_five_times(number: int) -> None:
         for _ in range(5):
-            assert await commit.add(number) == number
+            assert await commit.add(number, 0) == number
 
     await asyncio.gather(*map(ask_five_times, range(64)))
     assert groups == [32] * 10
@@ -57,8 +66,8 @@ async def test_a_few_are_not_divided() -> None:
         groups.append(items)
         return items
 
-    commit = GroupCommit(store, is_unreachable)
-    assert await asyncio.gather(*map(commit.add, range(20))) == list(range(20))
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
+    assert await asyncio.gather(*(commit.add(number, 0) for number in range(20))) == list(range(20))
     assert groups == [list(range(20))]
 
 
@@ -70,9 +79,9 @@ async def test_a_group_has_a_largest_size() -> None:
         groups.append(items)
         return items
 
-    commit = GroupCommit(store, is_unreachable, size_of=lambda item: item)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody, size_of=lambda item: item)
     sizes = [200, 312, 1, 600, 500, 12, 500]
-    assert await asyncio.gather(*map(commit.add, sizes)) == sizes
+    assert await asyncio.gather(*(commit.add(size, 0) for size in sizes)) == sizes
     assert groups == [[200, 312], [1], [600], [500, 12], [500]]
 
 
@@ -84,28 +93,69 @@ async def test_one_bad_item_does_not_sink_the_others() -> None:
             raise ValueError(3)
         return list(items)
 
-    commit = GroupCommit(store, is_unreachable)
-    results = await asyncio.gather(*(commit.add(number) for number in range(5)), return_exceptions=True)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
+    results = await asyncio.gather(*(commit.add(number, 0) for number in range(5)), return_exceptions=True)
     assert [results[n] for n in (0, 1, 2, 4)] == [0, 1, 2, 4]
     assert isinstance(results[3], ValueError)
 
 
 async def test_too_much_waiting_is_refused() -> None:
-    """Memory is bounded: beyond what may wait, the sender is told to come again."""
+    """Memory is bounded: beyond what may wait of an owner, in number or in bytes, the sender is told to come
+    again; what others send has its own room."""
     gate = asyncio.Event()
 
     async def store(items: Sequence[int]) -> list[int]:
         await gate.wait()
         return list(items)
 
-    commit = GroupCommit(store, is_unreachable)
-    waiting = [asyncio.create_task(commit.add(n)) for n in range(commit.MOST_WAITING)]
+    commit = GroupCommit(store, is_unreachable, owner_of=parity)
+    most, most_bytes = commit.MOST_WAITING, commit.MOST_BYTES_WAITING
+    waiting = [asyncio.create_task(commit.add(2 * n, 0)) for n in range(most)]
+    large = [asyncio.create_task(commit.add(1, most_bytes // 8)) for n in range(8)]
     await asyncio.sleep(0)  # each of them runs until it waits
-    assert commit.is_full
-    with pytest.raises(NotStored):
-        await commit.add(0)
+    for too_much in (commit.add(0, 0), commit.add(1, 1)):
+        with pytest.raises(NotStored):
+            await too_much
     gate.set()
-    assert await asyncio.gather(*waiting) == list(range(commit.MOST_WAITING))
+    assert await asyncio.gather(*waiting) == list(range(0, 2 * most, 2))
+    assert await asyncio.gather(*large) == [1] * 8
+    assert await commit.add(1, most_bytes) == 1
+    assert not commit._lines
+
+
+async def test_owners_take_turns() -> None:
+    """An owner's first item comes before the second one of another, who has sent many before; items of an
+    owner come in their order, and large ones count as many."""
+    groups: list[Sequence[int]] = []
+    gate = asyncio.Event()
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(items)
+        await gate.wait()
+        return items
+
+    commit = GroupCommit(store, is_unreachable, owner_of=parity, size_of=lambda item: item)
+    first = asyncio.create_task(commit.add(2, 0))
+    await until(lambda: groups, "nothing is written")
+    waiting = [asyncio.create_task(commit.add(size, 0)) for size in (300, 302, 304, 301, 1)]
+    await asyncio.sleep(0)
+    gate.set()
+    await asyncio.gather(first, *waiting)
+    assert [item for group in groups for item in group] == [2, 300, 301, 302, 1, 304]
+
+
+async def test_a_group_has_a_largest_number_of_bytes() -> None:
+    """Nobody waits for the group of a few that sent much."""
+    groups: list[Sequence[int]] = []
+
+    async def store(items: Sequence[int]) -> Sequence[int]:
+        groups.append(items)
+        return items
+
+    commit = GroupCommit(store, is_unreachable, owner_of=parity)
+    third = commit.MOST_BYTES_IN_GROUP // 3
+    await asyncio.gather(*(commit.add(2 * number, third) for number in range(7)))
+    assert groups == [[0, 2, 4], [6, 8, 10], [12]]
 
 
 async def test_only_full_groups_are_written_beside_one_another() -> None:
@@ -121,13 +171,13 @@ async def test_only_full_groups_are_written_beside_one_another() -> None:
     async def store_at_once(items: Sequence[int]) -> Sequence[int]:
         return items
 
-    commit = GroupCommit(store, is_unreachable, size_of=lambda item: item)
-    another = GroupCommit(store_at_once, is_unreachable)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody, size_of=lambda item: item)
+    another = GroupCommit(store_at_once, is_unreachable, owner_of=nobody)
     waiting = []
     for sizes, number in (([1], 1), ([2, 3, 500], 1), ([7], 2), ([8, 9], 2)):
-        waiting += [asyncio.create_task(commit.add(size)) for size in sizes]
+        waiting += [asyncio.create_task(commit.add(size, 0)) for size in sizes]
         await asyncio.sleep(0)
-        await another.add(0)  # it begins to gather later than a writer of these would
+        await another.add(0, 0)  # it begins to gather later than a writer of these would
         await until(lambda expected=number: len(groups) == expected, "the group")  # type: ignore[misc]
     gate.set()
     assert await asyncio.gather(*waiting) == [1, 2, 3, 500, 7, 8, 9]
@@ -144,12 +194,12 @@ async def test_what_arrives_as_all_writers_end_is_stored() -> None:
 
     async def add_late() -> int:
         await gate.wait()  # goes on right after the writers, in the same turn of the event loop
-        return await commit.add(99)
+        return await commit.add(99, 0)
 
-    commit = GroupCommit(store, is_unreachable, size_of=lambda _: GroupCommit.MOST_IN_GROUP)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody, size_of=lambda _: GroupCommit.MOST_IN_GROUP)
     waiting = []
     for number in range(commit.MOST_WRITERS):
-        waiting.append(asyncio.create_task(commit.add(number)))
+        waiting.append(asyncio.create_task(commit.add(number, 0)))
         await asyncio.sleep(commit.GATHER * 5)
     late = asyncio.create_task(add_late())
     await asyncio.sleep(0)
@@ -164,8 +214,8 @@ async def test_a_request_that_was_given_up_does_not_stop_the_others() -> None:
     async def store(items: Sequence[int]) -> list[int]:
         return list(items)
 
-    commit = GroupCommit(store, is_unreachable)
-    gone, stays = asyncio.create_task(commit.add(1)), asyncio.create_task(commit.add(2))
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
+    gone, stays = asyncio.create_task(commit.add(1, 0)), asyncio.create_task(commit.add(2, 0))
     await asyncio.sleep(0)
     gone.cancel()
     assert await stays == 2
@@ -175,7 +225,7 @@ class _Timed(GroupCommit[int, int]):
     """A group commit whose callers wait so many seconds each, and that notes how long a group may take."""
 
     def __init__(self, store: Callable[[Sequence[int]], Awaitable[Sequence[int]]]) -> None:
-        super().__init__(store, is_unreachable)
+        super().__init__(store, is_unreachable, owner_of=nobody)
         self.patience = 60.0
         self.given: list[float] = []
 
@@ -198,14 +248,14 @@ async def test_nobody_waits_longer_than_its_own_time() -> None:
         return items
 
     commit = _Timed(store)
-    patient = asyncio.create_task(commit.add(1))
+    patient = asyncio.create_task(commit.add(1, 0))
     await asyncio.sleep(0)  # it begins
     commit.patience = 0.05
     for in_group in (True, False):
         with pytest.raises(NotStored):
-            await commit.add(2 if in_group else 3)
+            await commit.add(2 if in_group else 3, 0)
     commit.patience = 60.0
-    last = asyncio.create_task(commit.add(4))
+    last = asyncio.create_task(commit.add(4, 0))
     goes_on.set()
     assert [await patient, await last] == [1, 4]
     assert stored == [[1, 2], [4]], "what was refused in the line must not be stored"
@@ -219,10 +269,10 @@ async def test_a_group_has_the_time_of_its_last_caller() -> None:
 
     commit = _Timed(store)
     commit.patience = 1.0
-    first = asyncio.create_task(commit.add(1))
+    first = asyncio.create_task(commit.add(1, 0))
     await asyncio.sleep(0)  # it begins
     commit.patience = 9.0
-    assert [await commit.add(2), await first] == [2, 1]
+    assert [await commit.add(2, 0), await first] == [2, 1]
     (given,) = commit.given
     assert 8.5 < given <= 9.0
 
@@ -238,11 +288,11 @@ async def test_nobody_waits_for_ever(fault: str, answered: type[Exception]) -> N
             raise asyncio.CancelledError
         return items[:1] if len(groups) == 1 else items
 
-    commit = GroupCommit(store, is_unreachable)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody)
     async with asyncio.timeout(5):
-        first = await asyncio.gather(*map(commit.add, range(3)), return_exceptions=True)
+        first = await asyncio.gather(*(commit.add(number, 0) for number in range(3)), return_exceptions=True)
         assert [type(answer) for answer in first] == [answered] * 3
-        assert await asyncio.gather(*map(commit.add, range(3))) == [0, 1, 2]
+        assert await asyncio.gather(*(commit.add(number, 0) for number in range(3))) == [0, 1, 2]
 
 
 async def test_an_item_without_a_size_is_its_sender_s_error() -> None:
@@ -251,10 +301,10 @@ async def test_an_item_without_a_size_is_its_sender_s_error() -> None:
     async def store(items: Sequence[int]) -> Sequence[int]:
         return items
 
-    commit = GroupCommit(store, is_unreachable, size_of=lambda item: 10 // item)
+    commit = GroupCommit(store, is_unreachable, owner_of=nobody, size_of=lambda item: 10 // item)
     async with asyncio.timeout(5):
-        assert await commit.add(5) == 5
+        assert await commit.add(5, 0) == 5
         with pytest.raises(ZeroDivisionError):
-            await commit.add(0)
-        assert await commit.add(5) == 5
+            await commit.add(0, 0)
+        assert await commit.add(5, 0) == 5
     assert not commit._waiting

@@ -11,12 +11,12 @@ from html import unescape
 
 import pytest
 
-from backend.domain.analytics.funnels.saved import SAVED_FIELDS
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.costs.cost import ToldCost
 from backend.domain.links.links import Link
 from backend.storage.costs.costs import tell_costs
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import create_funnel
+from backend.storage.resources.things import Things
 from tests.dashboard.analytics.test_events import told
 from tests.dashboard.campaigns import bought, clicked, words
 from tests.dashboard.people import Person
@@ -135,8 +135,8 @@ def leads_to_rows(number: Number, page: str) -> bool:
 
 async def made_funnel(database: Database, link: Link, now: datetime) -> str:
     """The id of a funnel from clicks to sales."""
-    steps = SAVED_FIELDS["steps"].parse("steps", [{"kind": "click"}, {"kind": "conversion"}])
-    return (await create_funnel(database, link.org_id, {"name": "Shop", "steps": steps}, now)).id
+    steps = SAVED_FUNNELS.told["steps"].parse("steps", [{"kind": "click"}, {"kind": "conversion"}])
+    return (await Things(SAVED_FUNNELS).add(database, link.org_id, {"name": "Shop", "steps": steps}, now)).id
 
 
 @pytest.fixture

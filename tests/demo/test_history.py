@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import Field, Query
@@ -27,12 +28,12 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.costs.costs import CostFilter, list_costs
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import list_funnels
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.lifecycle.demo_history import find_history_links
 from backend.storage.links.tags import list_tags
 from backend.storage.outbox import entries, heads
+from backend.storage.resources.things import Things
 from backend.storage.schema.ownership import ByLink
 from backend.system.clock import utc_now
 from demo_site.demo_user import EMAIL, prepare_user
@@ -177,7 +178,7 @@ async def test_paid_campaigns_have_costs(database: Database, made: OrgId) -> Non
 
 async def test_a_funnel_is_saved(database: Database, made: OrgId) -> None:
     """From a click to a sale."""
-    [saved] = await list_funnels(database, made)
+    [saved] = await Things(SAVED_FUNNELS).list(database, made)
     assert [step.kind for step in saved.funnel.steps] == ["click", "event", "conversion"]
 
 

@@ -42,8 +42,8 @@ async def ask(service: Service, raw_path: bytes, hosts: list[bytes], query: byte
         b"%4",
         b"%zz",
         b"x" * 9000,
-        b"//",
-        b"/",
+        b"/%2F",
+        b"%252F",
     ],
 )
 async def test_paths_that_are_no_links(service: Service, make_link: LinkFactory, tail: bytes) -> None:

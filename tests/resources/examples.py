@@ -20,6 +20,27 @@ class Example:
 
 LINK = "LINK"
 EXAMPLES: Mapping[str, Example] = {
+    "funnels": Example(
+        {
+            "name": "Cart",
+            "steps": [
+                {"kind": "click", "name": None, "filters": {"country": ["AT", "DE", None]}},
+                {"kind": "event", "name": "added_to_cart", "filters": {"event": {"prefix": "added"}}},
+            ],
+            "by": "customer",
+            "within_days": 7,
+            "ordered": False,
+            "group_by": ["link"],
+        },
+        {
+            "name": "Basket",
+            "steps": [{"kind": "click"}, {"kind": "conversion"}],
+            "by": "device",
+            "within_days": 8,
+            "ordered": True,
+            "group_by": [],
+        },
+    ),
     "annotations": Example(
         {"at": "2026-03-02T09:30:00+02:00", "text": "Newsletter sent", "link_id": LINK},
         {"at": "2026-03-01", "text": "Prices raised"},

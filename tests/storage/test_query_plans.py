@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import CustomerId, OrgId
 from backend.domain.links.window_counts import buckets_of_windows
@@ -37,7 +38,6 @@ from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.lifecycle.collections import declared_indexes
 from backend.storage.links import links, orphans, tags, taken_clicks
@@ -87,7 +87,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
-    "an organization's funnels": (saved_funnels.NAME, ORG, {"created_at": 1, "_id": 1}),
+    "an organization's funnels": (SAVED_FUNNELS.collection, ORG, {"created_at": 1, "_id": 1}),
     "costs of a campaign": (
         costs.NAME,
         ORG | {"day": {"$gte": "2026-03-01"}, "campaign": "spring"},

@@ -22,7 +22,7 @@ from backend.domain.analytics.funnels.answer import (
     stopped,
 )
 from backend.domain.analytics.funnels.input import funnel_json, parse_funnel_query
-from backend.domain.analytics.funnels.saved import SavedFunnel, saved_funnel_json
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.analytics.funnels.words import step_words
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.durations import duration_words
@@ -33,7 +33,7 @@ from backend.environment import load_settings
 from backend.storage.accounts import organizations
 from backend.storage.analytics.query_questions import AskFunnel
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import list_funnels
+from backend.storage.resources.things import Things
 from backend.system.clock import utc_now
 
 _PERIODS = click.Choice([period.value for period in MovingPeriod])
@@ -60,7 +60,8 @@ def funnel() -> None:
 async def funnel_list(database: Database, org_id: OrgId) -> CommandResult:
     """List the saved funnels."""
     await organizations.get_organization(database, org_id)
-    return {"funnels": [saved_funnel_json(saved) for saved in await list_funnels(database, org_id)]}
+    saved = await Things(SAVED_FUNNELS).list(database, org_id)
+    return {"funnels": [SAVED_FUNNELS.to_json(funnel) for funnel in saved]}
 
 
 @funnel.command("ask")
@@ -115,7 +116,7 @@ async def saved_funnel_body(database: Database, org_id: OrgId, name: str) -> dic
 
     Raises NoSuchFunnel.
     """
-    known = await list_funnels(database, org_id)
+    known = await Things(SAVED_FUNNELS).list(database, org_id)
     found = next((saved for saved in known if name in {saved.id, saved.name}), None)
     if found is None:
         raise NoSuchFunnel(name, known)

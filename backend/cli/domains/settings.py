@@ -41,6 +41,11 @@ _MOST_BYTES = 100_000
     default=None,
     help="Whether new links pass on what follows their path, unless they say otherwise.",
 )
+@click.option(
+    "--ignores-case/--no-ignores-case",
+    default=None,
+    help="Whether a path in other case leads to the only link that it can mean.",
+)
 @stored
 async def set_domain(database: Database, domain_name: str, org_id: OrgId, **given: Any) -> CommandResult:
     """Set what visitors of DOMAIN see. An empty value clears it; what is not named stays.

@@ -17,6 +17,7 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
+from backend.domain.links.loose_paths import loose_place
 from backend.domain.taps.apple_file import parse_apple_file
 from backend.domain.taps.components import UnreadableFile
 from backend.domain.taps.google_file import parse_google_file
@@ -28,6 +29,7 @@ from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.block_list import read_block_list
 from backend.storage.links.links import find_link_of_any, resolve_link
+from backend.storage.links.meant_paths import find_meant_path
 from backend.storage.links.tap_lab import Known, open_lab
 from backend.system.clock import utc_now
 
@@ -70,25 +72,30 @@ def explain(  # noqa: PLR0917 - click passes them by name
 
 
 async def _explain(database: Database, text: str, files: dict[str, Any], expect: str | None) -> CommandResult:
-    link = await _find(database, text.strip())
+    link, tapped = await _find(database, text.strip())
     if link is None:
         raise click.ClickException(f"There is no link {printable(text)!r}.")
     settings = load_settings()
     is_blocked = leads_to(link, read_block_list(settings.block_list))
-    in_app_browsers = settings.known_in_app_browsers
-    known = Known(settings.short_url_form, utc_now(), is_blocked, in_app_browsers=in_app_browsers, **files)
+    form, in_app_browsers = settings.short_url_form, settings.known_in_app_browsers
+    known = Known(form, utc_now(), is_blocked, tapped=tapped, in_app_browsers=in_app_browsers, **files)
     lab = await open_lab(database, link, known)
     taps = [*lab.taps()]
     failing = phones_that_fail(taps, expects_app=expect == "app") if expect else []
     return {"short_url": lab.short_url, "taps": taps, "expected": expect, "failing": failing}
 
 
-async def _find(database: Database, text: str) -> Link | None:
-    """The link of any organization with this id or short URL."""
+async def _find(database: Database, text: str) -> tuple[Link | None, str | None]:
+    """The link of any organization with this id or short URL, and the text if it is meant by it only."""
     if is_uuid(text):
-        return await find_link_of_any(database, LinkId(text.lower()))
-    place = parse_short_url(text if "://" in text else f"https://{text}")
-    return await resolve_link(database, *place) if place else None
+        return await find_link_of_any(database, LinkId(text.lower())), None
+    address = text if "://" in text else f"https://{text}"
+    place = parse_short_url(address)
+    if place and (link := await resolve_link(database, *place)):
+        return link, None
+    domain, loose = loose_place(address)
+    path = await find_meant_path(database, domain, loose)
+    return (await resolve_link(database, domain, path) if path else None), address
 
 
 def _read(path: Path | None, parse: Callable[[str], ContentT]) -> ContentT | None:

@@ -13,14 +13,14 @@ from backend.domain.errors import FieldError, collect_errors
 # Names of fields are paths, such as brand.color and texts.de.not_found.title.
 FormValues = Mapping[str, str]
 _PLAIN = ("root_url", "not_found_url", "robots_txt")
-_FORWARDS = "forwards_path"
+_FLAGS = ("forwards_path", "ignores_case")
 _PARTS = ("title", "text")
 
 
 def values_of(settings: DomainSettings) -> FormValues:
     """The settings as texts of the form's fields."""
     values = {name: getattr(settings, name) or "" for name in _PLAIN}
-    values[_FORWARDS] = "true" if settings.forwards_path else ""
+    values |= {name: "true" if getattr(settings, name) else "" for name in _FLAGS}
     values |= {f"brand.{name}": getattr(settings.brand, name) or "" for name in BRAND_FIELDS}
     for language in PageLanguage:
         for page in OwnText:
@@ -44,7 +44,7 @@ def parse(values: FormValues) -> tuple[dict[str, Any], dict[str, str]]:
     for name, value in body.items():
         with collect_errors(errors):
             fields[name] = DOMAIN_FIELDS[name].parse(name, value) if value else None
-    fields[_FORWARDS] = values[_FORWARDS] == "true"
+    fields |= {name: values[name] == "true" for name in _FLAGS}
     return fields, {wrong.field: wrong.rule for error in errors for wrong in error.every}
 
 

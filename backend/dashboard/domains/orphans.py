@@ -23,7 +23,7 @@ _DAYS = timedelta(days=30)
 _MOST_SHOWN = 100
 _REASONS = {
     NotKept.PROBE: "asked for what scanners ask every server for",
-    NotKept.UNREADABLE: "had a path that is too long, or has characters such as % or @",
+    NotKept.UNREADABLE: "had a path that is too long, or has an @",
     NotKept.TOO_MANY: f"came on a day that had {MOST_PATHS_A_DAY} other paths",
 }
 

@@ -20,12 +20,12 @@ from backend.dashboard.funnels.links import ids_of_short_urls, short_urls_of
 from backend.dashboard.funnels.suggestions import suggestions
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import LEAST_STEPS, MOST_STEPS
-from backend.domain.analytics.funnels.saved import SavedFunnel
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.analytics.query import Field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import FunnelId
-from backend.storage.funnels.saved_funnels import change_funnel, create_funnel, get_funnel
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 
@@ -47,7 +47,7 @@ async def funnels_add() -> Response:
 @needs(Permission.ANALYTICS_WRITE)
 async def funnels_edit(funnel_id: FunnelId) -> Response:
     """The form with the funnel's fields."""
-    saved = await get_funnel(resources().database, org_id(), funnel_id)
+    saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id)
     form = FunnelForm.of(saved)
     if form:
         of_links = [step for step in form.steps if step.field == Field.LINK]
@@ -61,7 +61,7 @@ async def funnels_edit(funnel_id: FunnelId) -> Response:
 @needs(Permission.ANALYTICS_WRITE)
 async def funnels_change(funnel_id: FunnelId) -> Response:
     """Change the funnel, or give the form back as `funnels_add` does."""
-    return await _store(await get_funnel(resources().database, org_id(), funnel_id))
+    return await _store(await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id))
 
 
 async def _store(saved: SavedFunnel | None) -> Response:
@@ -75,9 +75,9 @@ async def _store(saved: SavedFunnel | None) -> Response:
         return await _page(form, saved)
     try:
         if saved:
-            await change_funnel(database, org_id(), saved.id, fields)
+            await Things(SAVED_FUNNELS).change(database, org_id(), saved.id, fields)
             return redirect_with_notice("funnels_one", "funnel-changed", funnel_id=saved.id)
-        made = await create_funnel(database, org_id(), fields, resources().clock())
+        made = await Things(SAVED_FUNNELS).add(database, org_id(), fields, resources().clock())
     except FieldError as error:
         form.say(error)
         return await _page(form, saved)

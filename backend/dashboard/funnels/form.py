@@ -18,7 +18,7 @@ from backend.domain.analytics.funnels.funnel import (
     FunnelStep,
     FunnelStepKind,
 )
-from backend.domain.analytics.funnels.saved import SAVED_FIELDS, SavedFunnel
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import parse_fields
 from backend.domain.ids import LinkId
@@ -105,12 +105,12 @@ class FunnelForm:
             self.steps[place], self.steps[other] = self.steps[other], self.steps[place]
 
     def parsed(self, link_ids: Mapping[str, LinkId]) -> dict[str, Any]:
-        """The fields of a saved funnel, as SAVED_FIELDS give them. `problems` says what is wrong.
+        """The fields of a saved funnel, as SAVED_FUNNELS.told give them. `problems` says what is wrong.
 
         `link_ids` has the ids of links by what is typed for them.
         """
         errors: list[FieldError] = []
-        parsed = parse_fields(SAVED_FIELDS, self._body(link_ids), errors)
+        parsed = parse_fields(SAVED_FUNNELS.told, self._body(link_ids), errors)
         for error in errors:
             for wrong in error.every:
                 self.say(wrong)

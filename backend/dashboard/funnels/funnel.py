@@ -17,12 +17,12 @@ from backend.dashboard.funnels.people import people_address
 from backend.dashboard.funnels.shown import name_of_field, people_word, shown_funnel
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery
-from backend.domain.analytics.funnels.saved import SavedFunnel
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.errors import InvalidField
 from backend.domain.ids import FunnelId
 from backend.domain.reports.views import ViewKind
 from backend.storage.analytics.query_questions import AskFunnel
-from backend.storage.funnels.saved_funnels import get_funnel
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 _MEANING = (
@@ -36,7 +36,7 @@ _MEANING = (
 @needs(Permission.ANALYTICS_READ)
 async def funnels_one(funnel_id: FunnelId) -> Response:
     """The funnel in the days of the address, by the field of the address."""
-    saved = await get_funnel(resources().database, org_id(), funnel_id)
+    saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id)
     view, funnel = await funnel_view(saved)
     status = 422 if view.errors else 200
     share = {"kind": ViewKind.FUNNEL.value, "funnel": saved.id, "by": _by(funnel)}

@@ -15,10 +15,10 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.links import link_names
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.funnels.saved import SavedFunnel
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.ids import FunnelId
-from backend.storage.funnels.saved_funnels import delete_funnel, list_funnels
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 
@@ -26,7 +26,7 @@ from backend.web.current import resources
 @needs(Permission.ANALYTICS_READ)
 async def funnels() -> Response:
     """All funnels."""
-    stored = await list_funnels(resources().database, org_id())
+    stored = await Things(SAVED_FUNNELS).list(resources().database, org_id())
     names = await link_names(org_id(), (step for saved in stored for step in saved.funnel.steps))
     return await page("funnels/funnels.html", funnels=[(saved, _in_words(saved, names)) for saved in stored])
 
@@ -35,7 +35,7 @@ async def funnels() -> Response:
 @needs(Permission.ANALYTICS_WRITE)
 async def funnels_delete(funnel_id: FunnelId) -> Response:
     """Delete the funnel; what it counts stays."""
-    await delete_funnel(resources().database, org_id(), funnel_id)
+    await Things(SAVED_FUNNELS).delete(resources().database, org_id(), funnel_id)
     return redirect_with_notice("funnels", "funnel-deleted")
 
 

@@ -25,10 +25,10 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.funnels.funnel import MOST_STEPS, Funnel, FunnelQuery
 from backend.domain.analytics.funnels.people import FunnelGroupKey, FunnelPart, FunnelPerson
-from backend.domain.analytics.funnels.saved import SavedFunnel
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
 from backend.domain.ids import FunnelId, LinkId
 from backend.storage.analytics.query_questions import AskFunnelPeople
-from backend.storage.funnels.saved_funnels import get_funnel
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 _STEP, _OF, _GROUP = "step", "of", "group"
@@ -96,7 +96,7 @@ def people_address(
 @needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def funnels_people(funnel_id: FunnelId) -> Response:
     """A page of the people that the address names."""
-    saved = await get_funnel(resources().database, org_id(), funnel_id)
+    saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id)
     view, funnel, part = await asked_part(saved)
     return await page(
         "funnels/people.html",

@@ -16,9 +16,10 @@ from backend.dashboard.funnels.people import asked_part
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import FunnelQuery
 from backend.domain.analytics.funnels.people import FunnelPerson
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.ids import FunnelId
 from backend.storage.analytics.query_questions import AskFunnelPeople
-from backend.storage.funnels.saved_funnels import get_funnel
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 _COLUMNS = ("customer_id", "device_id", "link_id", "link_name", "transaction_id")
@@ -28,7 +29,7 @@ _COLUMNS = ("customer_id", "device_id", "link_id", "link_name", "transaction_id"
 @needs(Permission.ANALYTICS_READ, Permission.PERSONS_READ)
 async def funnels_people_csv(funnel_id: FunnelId) -> Response:
     """All people that the address names, each with the exact times of the steps that they did."""
-    saved = await get_funnel(resources().database, org_id(), funnel_id)
+    saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id)
     view, funnel, part = await asked_part(saved)
     query = FunnelQuery(funnel=funnel, period=view.period, now=resources().clock())
     steps = len(funnel.steps)

@@ -45,6 +45,7 @@ from backend.dashboard.reports.saved_view import (
 from backend.dashboard.reports.share_form import share_form
 from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
 from backend.domain.accounts.permissions import Permission
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.analytics.query import Field
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Word
@@ -55,7 +56,6 @@ from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 from backend.mail.recipients import delete_report_and_mails
 from backend.storage.accounts.users.passwords import with_password_hash
-from backend.storage.funnels.saved_funnels import get_funnel
 from backend.storage.reports.recipients import count_recipients_of
 from backend.storage.reports.reports import (
     change_report,
@@ -63,6 +63,7 @@ from backend.storage.reports.reports import (
     get_report,
     list_reports,
 )
+from backend.storage.resources.things import Things
 from backend.web.current import resources
 
 _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
@@ -129,7 +130,7 @@ async def _new_of_view() -> Response:
 
 async def _new_funnel() -> Response:
     """The form that shares a saved funnel as the page of it shows it."""
-    saved = await get_funnel(resources().database, org_id(), request.args.get("funnel", ""))
+    saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), request.args.get("funnel", ""))
     view, funnel = await funnel_view(saved)
     kept = saved_funnel_json(view, funnel)
     words = await kept_words(ViewKind.FUNNEL, kept, resources().clock())

@@ -147,9 +147,10 @@ DOMAIN_FIELDS: Mapping[str, Rule[Any]] = {
     "texts": PageTexts(),
     "robots_txt": RobotsText(),
     "forwards_path": Flag(),
+    "ignores_case": Flag(),
 }
 # Null, and for a text "", stand for such a field that is not set.
-DOMAIN_CLEARABLE = frozenset(DOMAIN_FIELDS) - {"forwards_path"}
+DOMAIN_CLEARABLE = frozenset(DOMAIN_FIELDS) - {"forwards_path", "ignores_case"}
 
 
 def _page_text(field: str, value: object) -> PageText:

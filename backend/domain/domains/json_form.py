@@ -24,6 +24,7 @@ def domain_json(name: str, settings: DomainSettings) -> dict[str, Any]:
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
         "forwards_path": settings.forwards_path,
+        "ignores_case": settings.ignores_case,
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from urllib.parse import quote, unquote_to_bytes
 
 from backend.domain.ids import OrgId
 
@@ -19,8 +20,8 @@ LONGEST_PATH = 128
 MOST_WAITING_PATHS = 5_000
 MOST_WAITING_DAYS = 1_000
 DIRECT, OTHER_REFERRERS = "", "other"
-# Without @, so that no e-mail address is kept, and without percent-encoding.
-_KEPT = re.compile(rf"[A-Za-z0-9\-._~/,;:!()'*=&$]{{1,{LONGEST_PATH}}}")
+# Without @, so that no e-mail address is kept.
+_KEPT = re.compile(rf"[^@]{{1,{LONGEST_PATH}}}")
 # What scanners for weak servers ask every host for.
 _PROBE = re.compile(
     r"(?i)(?:^|/)(?:\.(?!well-known)|wp-|wordpress|cgi-bin|phpmyadmin|xmlrpc|vendor/|actuator|hnap1|boaform|"
@@ -49,11 +50,29 @@ def is_asked_by_itself(path: str) -> bool:
     return _BY_ITSELF.fullmatch(path) is not None
 
 
-def why_not_kept(path: str | None) -> NotKept | None:
-    """Why this path is not kept; None if it is. Pass None for a path with percent-encoding."""
-    if path is None:
-        return NotKept.UNREADABLE
-    if _PROBE.search(path[: 4 * LONGEST_PATH]):
+def is_probe(path: str) -> bool:
+    """Whether this is what scanners for weak servers ask every host for."""
+    return _PROBE.search(path[: 4 * LONGEST_PATH]) is not None
+
+
+def readable_path(raw_path: bytes) -> str:
+    """A requested path without its first slash, as people read it.
+
+    What can't be seen or read stays percent-encoded: blanks, characters of no width, bytes that are no text.
+    """
+    text = unquote_to_bytes(raw_path).decode("utf-8", "surrogateescape").removeprefix("/")
+    return "".join(map(_readable, text))
+
+
+def _readable(character: str) -> str:
+    if character.isprintable() and not character.isspace():
+        return character
+    return quote(character.encode("utf-8", "surrogateescape"), safe="")
+
+
+def why_not_kept(path: str) -> NotKept | None:
+    """Why this path is not kept; None if it is."""
+    if is_probe(path):
         return NotKept.PROBE
     return None if _KEPT.fullmatch(path) else NotKept.UNREADABLE
 
@@ -100,16 +119,14 @@ class OrphanTallies:
         self._paths = 0
         self.dropped = 0
 
-    def add(
-        self, org_id: OrgId, domain: str, path: str | None, referrer_host: str | None, at: datetime
-    ) -> None:
-        """Count a visit."""
+    def add(self, org_id: OrgId, domain: str, path: str, referrer_host: str | None, at: datetime) -> None:
+        """Count a visit. `path` is as `readable_path` gives it."""
         day = self._day((org_id, domain, at.astimezone(UTC).date()))
         if day is None:
             self.dropped += 1
             return
         reason = why_not_kept(path)
-        if reason is None and path is not None:
+        if reason is None:
             if tally := day.paths.get(path) or self._new(day, path, at):
                 tally.visits += 1
                 tally.last_at = max(tally.last_at, at)
@@ -118,7 +135,7 @@ class OrphanTallies:
                 tally.referrers[referrer if is_known else OTHER_REFERRERS] += 1
                 return
             reason = NotKept.TOO_MANY
-        day.not_kept[reason or NotKept.UNREADABLE] += 1
+        day.not_kept[reason] += 1
 
     def take(self) -> Mapping[DayKey, OrphanBatch]:
         """A batch of each domain and day with visits: the one taken before, until it is `stored`."""

@@ -69,7 +69,7 @@ class DomainSettings:
 
     Without `root_url` and `not_found_url`, visitors get the error page there. Without `robots_txt`, the
     domain has no such file. With `forwards_path`, new links pass on what follows their path, unless they say
-    otherwise.
+    otherwise. With `ignores_case`, a path in other case leads to the only link that it can mean.
     """
 
     root_url: str | None = None
@@ -78,6 +78,7 @@ class DomainSettings:
     texts: Texts = field(default_factory=dict)
     robots_txt: str | None = None
     forwards_path: bool = False
+    ignores_case: bool = True
 
     def text(self, language: str, page: str) -> PageText | None:
         """The organization's own text of this page in this language; None if it has none."""

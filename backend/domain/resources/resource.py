@@ -82,7 +82,9 @@ class RestNames:
 class Resource(Generic[ThingT]):
     """What an organization makes, lists, changes and deletes by itself.
 
-    `thing` makes one, of its id, `org_id` and what documents have of the `fields`. `one` and `several` are
+    `thing` makes one, of its id, `org_id` and what documents have of the `fields`. `completed` says what is
+    stored of parsed fields, of a new one or of a change of the one before, where fields have to fit each
+    other; what it gives is stored as a whole. `one` and `several` are
     what people call them. An organization has at most about `most`: two that are made at the same moment may
     exceed it. `too_many_at` is the field that is said to be one too many. Lists are in the order of these
     stored fields.
@@ -96,6 +98,7 @@ class Resource(Generic[ThingT]):
     one: str
     several: str
     fields: Mapping[str, ResourceField]
+    completed: Callable[[Mapping[str, Any], ThingT | None], Mapping[str, Any]] | None = None
     most: int
     too_many_at: str
     order: tuple[str, ...]

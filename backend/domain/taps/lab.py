@@ -35,7 +35,7 @@ class Lab:
 
     The files are what phones have of the link's domain. `filters` are those of the Android app's manifest;
     None if it is not known, in which case it is taken to verify the whole domain. `is_blocked` says whether
-    the operator blocks where the link leads.
+    the operator blocks where the link leads. `tapped` is the address in a text, if it is not the short URL.
     """
 
     link: Link
@@ -46,6 +46,7 @@ class Lab:
     google_files: Mapping[CachedFile, GoogleFile] = field(default_factory=dict)
     filters: Sequence[IntentFilter] | None = None
     is_blocked: bool = False
+    tapped: str | None = None
     in_app_browsers: InAppBrowsers = field(default_factory=packaged_in_app_browsers)
 
     def taps(self) -> Iterator[Tap]:
@@ -70,12 +71,12 @@ class Lab:
         return Tap(situation, effect, address, (*why, reason))
 
     def _ask_system(self, situation: Situation) -> SystemAnswer:
-        file = situation.file or CachedFile.NONE
+        file, tapped = situation.file or CachedFile.NONE, self.tapped or self.short_url
         if situation.device is TapDevice.IOS:
-            return ask_ios(self.apps, self.apple_files.get(file), self.short_url)
+            return ask_ios(self.apps, self.apple_files.get(file), tapped)
         google_file = self.google_files.get(file)
         rules_count = situation.device is TapDevice.ANDROID_15
-        return ask_android(self.apps, google_file, self.filters, self.short_url, rules_count=rules_count)
+        return ask_android(self.apps, google_file, self.filters, tapped, rules_count=rules_count)
 
     def _visit(self, situation: Situation) -> _Answer:
         """What the service answers the browser, with the reason."""

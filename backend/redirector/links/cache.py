@@ -311,9 +311,7 @@ class LinkCache:
             self._changed_while_loading.update({(domain, above)} & self._loads.keys())
             if (entry := self._entries.get((domain, above))) and entry.below is not None:
                 self._size -= entry.size
-                entry.below.add(path)
-                if len(entry.below) > _MOST_BELOW:
-                    entry.below = None
+                entry.add_below(path, _MOST_BELOW)
                 self._size += entry.size
 
     def _change_apps(self, domain: str, apps: Apps | None) -> None:
@@ -323,7 +321,11 @@ class LinkCache:
             if apps is None:
                 self._remove(key)
             else:
-                self._entries[key].apps = apps
+                entry = self._entries[key]
+                self._size -= entry.size
+                entry.apps = apps
+                self._size += entry.size
+        self._make_room()
 
     def _is_deleted(self, link: Link, read_at: float) -> bool:
         """Whether the link that was read at this time is known to be deleted since."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from copy import copy
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from enum import Enum
+from itertools import chain
 from sys import getsizeof, intern
 from typing import Any, ClassVar
+from weakref import WeakValueDictionary
 
 from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
@@ -22,6 +24,9 @@ from backend.domain.links.links import Link
 # What a usual link takes: 100,000 of them fit into 100 MB.
 LINK_BYTES = 1_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Fields whose texts no other link has. Rules are measured apart.
+_OWN_FIELDS = tuple(field.name for field in fields(Link) if field.name not in {"domain", "org_id", "rules"})
+_PLACE_BYTES = 64  # of a text in a set
 _NONE: dict[str, str] = {}
 _NO_RULES: list[dict[str, Any]] = []
 _NO_TAGS: list[TagId] = []
@@ -35,18 +40,30 @@ class CachedLink:
     first; None if they are not known, or too many.
     """
 
-    __slots__ = ("_cleared_by", "_own_size", "apps", "below", "forwarding", "link", "loaded_at", "rules")
+    __slots__ = (
+        "_bytes_below",
+        "_cleared_by",
+        "_own_bytes",
+        "_size_of_rules",
+        "apps",
+        "below",
+        "forwarding",
+        "link",
+        "loaded_at",
+        "rules",
+    )
     variant: ClassVar[None] = None  # what a rule leads to may have one
 
     def __init__(self, link: Link, apps: Apps, loaded_at: float, below: set[str] | None = None) -> None:
         self.link = _only_what_redirects_need(link)
         self.apps = apps
         self.loaded_at = loaded_at
-        self.rules = CompiledRules(link) if link.rules else None
-        self.forwarding = Forwarding.of(link)
+        self.rules = CompiledRules(self.link) if link.rules else None
+        self.forwarding = Forwarding.of(self.link)
         self.below = below
-        of_rules = max(self.rules.size, _bytes_of(link.rules) // LINK_BYTES) if self.rules else 0
-        self._own_size = 1 + of_rules + _bytes_of_texts(self.link, apps) // LINK_BYTES
+        self._bytes_below = sum(map(_bytes_in_set, below or ()))
+        self._own_bytes = _own_bytes(self.link) + _bytes_of(self.forwarding)
+        self._size_of_rules = max(self.rules.size, _bytes_of(link.rules) // LINK_BYTES) if self.rules else 0
         self._cleared_by: AddressPatterns | None = None
 
     def changed_into(self, link: Link) -> CachedLink | None:
@@ -75,9 +92,19 @@ class CachedLink:
     def size(self) -> int:
         """How many links without rules and with short texts take as much memory.
 
-        Each address of the rules does as one, and so does each LINK_BYTES of texts.
+        Each address of the rules does as one, and so does each LINK_BYTES of texts, those of rules apart.
         """
-        return self._own_size + (len(self.below) // 8 if self.below else 0)
+        texts = self._own_bytes + self._bytes_below + _bytes_of(self.apps)
+        return 1 + self._size_of_rules + texts // LINK_BYTES
+
+    def add_below(self, path: str, most: int) -> None:
+        """Note that a link has this path below the link, of which the paths are known. More than `most` are
+        not kept."""
+        if self.below is not None and path not in self.below:
+            self.below.add(path)
+            self._bytes_below += _bytes_in_set(path)
+            if len(self.below) > most:
+                self.below, self._bytes_below = None, 0
 
     def filled_in(self, rest: str, query: str) -> CachedLink | None:
         """The entry for one visitor, who added this to the short URL; None if it can't be filled in."""
@@ -97,22 +124,33 @@ class CachedLink:
         return self.link.forwards_path and self.below is not None and self.below.isdisjoint(longer)
 
 
-def _bytes_of_texts(link: Link, apps: Apps) -> int:
+def _bytes_in_set(path: str) -> int:
+    return _PLACE_BYTES + getsizeof(path)
+
+
+def _own_bytes(link: Link) -> int:
     """About how many bytes the link's texts take, without rules and what it shares with other links."""
-    texts = (link.path, link.destination_url, link.social, link.fallbacks, link.forwards_query)
-    more = (link.limits.expired_url, link.hold and link.hold.why, apps.android and apps.android.fingerprints)
-    return _bytes_of([*texts, *more])
+    return sum(_bytes_of(getattr(link, name)) for name in _OWN_FIELDS)
 
 
 def _bytes_of(value: object) -> int:
     """About how many bytes the texts in this value take."""
     if isinstance(value, str):
-        return getsizeof(value)
+        return 0 if isinstance(value, Enum) else getsizeof(value)
+    if isinstance(value, Set):
+        return sum(map(_bytes_in_set, value))
+    return sum(map(_bytes_of, _parts_of(value)))
+
+
+def _parts_of(value: object) -> Iterable[object]:
+    """What this value has of its own: no texts, if it is no collection."""
+    if isinstance(value, _Shared):  # whose names all links share
+        return value.values()
     if isinstance(value, Mapping):
-        return sum(map(_bytes_of, [*value, *value.values()]))
-    if isinstance(value, (list, tuple)):
-        return sum(map(_bytes_of, value))
-    return 0
+        return chain(value, value.values())
+    if isinstance(value, Collection):
+        return value
+    return (getattr(value, field.name) for field in fields(value)) if is_dataclass(value) else ()
 
 
 def _only_what_redirects_need(link: Link) -> Link:
@@ -137,9 +175,17 @@ def _only_what_redirects_need(link: Link) -> Link:
 
 def _shared(utm: dict[str, str]) -> dict[str, str]:
     """The same fields, as one object for all links that have equal fields, to save memory."""
-    return _shared_of(tuple(utm.items()))
+    items = tuple(utm.items())
+    shared = _SHARED.get(items)
+    if shared is None:
+        shared = _SHARED[items] = _Shared((intern(name), value) for name, value in items)
+    return shared
 
 
-@lru_cache(maxsize=10_000)
-def _shared_of(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    return {intern(name): value for name, value in items}
+class _Shared(dict[str, str]):
+    """Fields that are forgotten with the last link that has them."""
+
+    __slots__ = ("__weakref__",)
+
+
+_SHARED: WeakValueDictionary[tuple[tuple[str, str], ...], _Shared] = WeakValueDictionary()

@@ -41,6 +41,10 @@ _DOMAIN: dict[str, Schema] = {
         "type": "boolean",
         "description": "Whether new links pass on what follows their path, unless they say otherwise.",
     },
+    "ignores_case": {
+        "type": "boolean",
+        "description": "Whether a path in other case leads to the only link that it can mean.",
+    },
     "robots_txt": or_null(TEXT, "The lines of /robots.txt; null: there is no such file."),
     "is_proved": {
         "type": "boolean",
@@ -74,7 +78,7 @@ _SETUP: dict[str, Schema] = {
 }
 _NOT_KEPT = {
     NotKept.PROBE: "Of scanners, such as /wp-login.php.",
-    NotKept.UNREADABLE: "Paths that are too long, or have characters such as % or @.",
+    NotKept.UNREADABLE: "Paths that are too long, or have an @.",
     NotKept.TOO_MANY: f"Further paths than the {MOST_PATHS_A_DAY} that are kept of a day.",
 }
 _ORPHAN: dict[str, Schema] = {

@@ -1,4 +1,4 @@
-"""What the fields of funnels mean, and the JSON Schemas of questions, answers and saved funnels."""
+"""What the fields of funnels mean, and the JSON Schemas of questions and answers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.funnels.input import FUNNEL_FIELDS, FUNNEL_QUERY_FIELDS
+from backend.domain.analytics.funnels.input import FUNNEL_QUERY_FIELDS
 from backend.domain.analytics.rows import KIND
 from backend.domain.fields.answer_schemas import COUNT, answer_object
 from backend.domain.fields.rules import Rule, Schema
 from backend.rest_api.analytics.schemas import MEANINGS as QUERY_MEANINGS
-from backend.rest_api.routes.operation import reference
 
 MEANINGS: Mapping[str, str] = QUERY_MEANINGS | {
     "steps": "What somebody does, one after another. A click is one that a device's visit told of. name is "
@@ -52,25 +51,6 @@ _STEPS: Schema = {
     "type": "array",
     "items": answer_object(**_STEP),
 }
-_ANSWERED_STEPS: Schema = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["kind", "name", "filters"],
-        "properties": {
-            "kind": {"type": "string"},
-            "name": {"type": ["string", "null"]},
-            "filters": {"type": "object", "additionalProperties": True},
-        },
-    },
-}
-_SAVED: dict[str, Schema] = {
-    "id": {"type": "string", "format": "uuid"},
-    "name": {"type": "string"},
-    "steps": _ANSWERED_STEPS | {"description": "As they were given."},
-    **{name: FUNNEL_FIELDS[name].schema() for name in ("by", "within_days", "ordered", "group_by")},
-    "created_at": {"type": "string", "format": "date-time", "description": "UTC, in whole seconds."},
-}
 FUNNEL_SCHEMAS: dict[str, Schema] = {
     "FunnelAnswer": {
         "type": "object",
@@ -93,11 +73,5 @@ FUNNEL_SCHEMAS: dict[str, Schema] = {
             },
             "notes": {"type": "array", "items": {"type": "string"}},
         },
-    },
-    "Funnel": answer_object(**_SAVED),
-    "FunnelList": {
-        "type": "object",
-        "required": ["funnels"],
-        "properties": {"funnels": {"type": "array", "items": reference("Funnel")}},
     },
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest, LinkResult
+from backend.json_api.json_body import body_bytes
 from backend.rest_api.links.errors import api_error_of
 from backend.rest_api.routes.blueprint import caller, reach
 from backend.storage.accounts.domain_owners import DomainOwners
@@ -30,7 +31,7 @@ async def submit(submission: Submission) -> LinkResult:
 
     Raises NotStored if the storage can't be reached.
     """
-    (outcome,) = await of_app(LinkService).commit.add(submission)
+    (outcome,) = await of_app(LinkService).commit.add(submission, body_bytes())
     return outcome
 
 

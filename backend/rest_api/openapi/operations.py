@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.resources.resource import Resource
 from backend.rest_api.alerts import alerts
@@ -18,7 +19,7 @@ from backend.rest_api.costs import costs
 from backend.rest_api.destinations import rules
 from backend.rest_api.domains import domains, orphans, own_domains
 from backend.rest_api.feed import events
-from backend.rest_api.funnels import ask, saved
+from backend.rest_api.funnels import ask
 from backend.rest_api.keys import keys
 from backend.rest_api.links import bulk, change, create, info, listing, page, preview, write
 from backend.rest_api.members import members
@@ -45,7 +46,7 @@ _PLACES: tuple[ModuleType | Resource[Any], ...] = (
     invitations,
     costs,
     recipients,
-    *(ask, saved),
+    *(ask, SAVED_FUNNELS),
     reports,
     *(annotation_list, ANNOTATIONS),
     *(alert_rules, alerts),

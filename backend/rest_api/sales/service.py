@@ -8,6 +8,7 @@ from typing import TypeVar
 from backend.domain.sales.decisions import Result
 from backend.domain.sales.refunds import RefundResult, ToldRefund
 from backend.domain.visitors.batches import Batch
+from backend.json_api.json_body import body_bytes
 from backend.storage.driver.group_writes import GroupWrites
 from backend.storage.sales.batches import store_batches
 from backend.storage.sales.refunds import store_refunds
@@ -38,9 +39,11 @@ class SalesService:
             )
             return [[next(results) for _ in refunds] for refunds in requests]
 
-        self.commit: GroupWrites[Sequence[Batch], list[Result]] = GroupWrites(store, size_of=len)
+        self.commit: GroupWrites[Sequence[Batch], list[Result]] = GroupWrites(
+            store, owner_of=lambda batches: batches[0].org_id, size_of=len
+        )
         self.refunds: GroupWrites[Sequence[ToldRefund], list[RefundResult]] = _RefundCommit(
-            store_refunds_of, size_of=len
+            store_refunds_of, owner_of=lambda refunds: refunds[0].org_id, size_of=len
         )
 
 
@@ -62,4 +65,4 @@ async def store_told_refunds(refunds: Sequence[ToldRefund]) -> list[RefundResult
 async def _add(commit: GroupWrites[Sequence[ItemT], list[ResultT]], items: Sequence[ItemT]) -> list[ResultT]:
     if not items:
         return []
-    return await commit.add(items)
+    return await commit.add(items, body_bytes())

@@ -11,6 +11,7 @@ from pymongo import ReturnDocument
 
 from backend.domain.domains.json_form import texts_json
 from backend.domain.domains.settings import (
+    NO_SETTINGS,
     Brand,
     DomainSettings,
     LinkDomain,
@@ -49,6 +50,12 @@ async def list_link_domains(database: Database) -> AsyncIterator[tuple[str, Link
             yield document["_id"], None
 
 
+async def find_link_domain(database: Database, domain: str) -> LinkDomain | None:
+    """The link domain of this name, of any organization; None if there is none."""
+    document = await database[NAME].find_one({"_id": domain}, {"org_id": 1, FIELD: 1})
+    return from_document(document) if document else None
+
+
 async def store_domain_settings(
     database: Database, org_id: OrgId, domain: str, fields: Mapping[str, Any]
 ) -> DomainSettings:
@@ -75,8 +82,13 @@ def _changes(fields: Mapping[str, Any]) -> tuple[Document, Document]:
             values |= {f"{FIELD}.brand.{part}": inner for part, inner in value.items()}
         else:
             values[f"{FIELD}.{name}"] = texts_json(value) if name == "texts" and value else value
-    sets = {path: value for path, value in values.items() if value not in (None, {}, False)}
+    sets = {path: value for path, value in values.items() if not _is_default(path, value)}
     return sets, {path: 1 for path in values if path not in sets}
+
+
+def _is_default(path: str, value: object) -> bool:
+    """Whether the field at this path need not be stored to have this value."""
+    return value in (None, {}) or value == getattr(NO_SETTINGS, path.removeprefix(f"{FIELD}."), None)
 
 
 def to_plain(settings: DomainSettings) -> Document:
@@ -89,8 +101,9 @@ def to_plain(settings: DomainSettings) -> Document:
         "texts": texts_json(settings.texts),
         "robots_txt": settings.robots_txt,
         "forwards_path": settings.forwards_path,
+        "ignores_case": settings.ignores_case,
     }
-    return {name: value for name, value in plain.items() if value}
+    return {name: value for name, value in plain.items() if not _is_default(name, value)}
 
 
 def from_document(document: Document) -> LinkDomain:

@@ -210,6 +210,7 @@ async def _load_clicks(
     if state.clicks_until is not None:
         query["last_at"] = {"$gte": EPOCH + timedelta(milliseconds=state.clicks_until)}
         clicks = await to_its_end(partial(count_clicks, connection))
+        on_progress(clicks)
     found = database[click_blocks.NAME].find(query, click_rows.FIELDS, batch_size=_BLOCKS_PER_BATCH)
     unreadable: list[str] = []
     async for blocks in read_in_pieces(found.sort("last_at", 1), click_rows.weight_of, share):

@@ -16,7 +16,6 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -31,6 +30,7 @@ from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
 from backend.storage.columns.open_projections import OpenProjections
 from backend.storage.columns.projection import Projection
+from backend.storage.columns.question_threads import QuestionThreads
 from backend.storage.columns.tables.errors import is_disk_full, is_of_file
 from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.driver.mongo import Database, StorageError
@@ -40,7 +40,9 @@ from backend.storage.schema.work_item import WorkItem
 from backend.system.clock import Clock
 
 ResultT = TypeVar("ResultT")
-_QUESTION_THREADS = 4
+# Threads for questions, and for long answers, with those that one organization may have at a time.
+_THREADS, _THREADS_OF_ONE = 8, 2
+_LONG_THREADS, _LONG_THREADS_OF_ONE = 4, 1
 # How often an answer is tried: with the file as it is, opened again, and made anew.
 _MOST_TRIES = 3
 # Until a file that could not be kept up is tried again. What is erased is to be gone within the hour.
@@ -69,7 +71,8 @@ class Projections:
         self._seconds = seconds
         self._open = OpenProjections(database, store, FileTroubles(store.folder), clock)
         self._items = Items(database, Work.COLUMNS, _LONGEST_PAUSE)
-        self._threads = ThreadPoolExecutor(_QUESTION_THREADS, thread_name_prefix="question")
+        self._threads = QuestionThreads("question", _THREADS, _THREADS_OF_ONE)
+        self._long_threads = QuestionThreads("long-answer", _LONG_THREADS, _LONG_THREADS_OF_ONE)
         self._keeping_up: asyncio.Task[None] | None = None
         self._kept_up: dict[OrgId, float] = {}  # when, by time.monotonic
 
@@ -79,7 +82,8 @@ class Projections:
             self._keeping_up.cancel()
             await asyncio.wait([self._keeping_up])
         await self._open.close()
-        self._threads.shutdown()
+        self._threads.close()
+        self._long_threads.close()
         self._store.close()
 
     @property
@@ -109,7 +113,7 @@ class Projections:
                     facts = projection.facts(connection, self._clock(), self._store.files)
                     pieces = question.pieces(facts)
                     try:
-                        while (piece := await self._next_of(pieces, connection)) is not None:
+                        while (piece := await self._next_of(org_id, pieces, connection)) is not None:
                             yield piece
                     finally:  # in a thread: it may delete a large file
                         await until_ended(asyncio.to_thread(pieces.close))
@@ -122,10 +126,10 @@ class Projections:
             raise _unanswered(error) from error
 
     async def _next_of(
-        self, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
+        self, org_id: OrgId, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
     ) -> ResultT | None:
         """The next piece, made in a thread; None at the end. Who gives up waits for the thread to stop."""
-        making = asyncio.get_running_loop().run_in_executor(self._threads, next, pieces, None)
+        making = await self._long_threads.begin(org_id, lambda: next(pieces, None))
         try:
             return await asyncio.shield(making)
         finally:
@@ -215,7 +219,7 @@ class Projections:
         raise NoAnswer("The organization is deleted.")
 
     async def _within_time(self, work: _Work) -> list[Any]:
-        answering = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        answering = await self._threads.begin(work.org_id, work)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.shield(answering)
@@ -271,6 +275,7 @@ class _Work:
     def __init__(
         self, projection: Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
     ) -> None:
+        self.org_id = projection.file.org_id
         self._projection = projection
         self._questions = questions
         self._now = now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import AbstractContextManager
 
 from backend.concurrency.group_commit import GroupCommit, ItemT, ResultT
@@ -16,9 +16,10 @@ class GroupWrites(GroupCommit[ItemT, ResultT]):
     def __init__(
         self,
         store: Callable[[Sequence[ItemT]], Awaitable[Sequence[ResultT]]],
+        owner_of: Callable[[ItemT], Hashable],
         size_of: Callable[[ItemT], int] = lambda _: 1,
     ) -> None:
-        super().__init__(store, is_unreachable, size_of)
+        super().__init__(store, is_unreachable, owner_of, size_of)
 
     def seconds_left(self) -> float:
         """The time until the deadline of the current request."""

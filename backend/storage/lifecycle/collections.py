@@ -42,7 +42,6 @@ from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Document
-from backend.storage.funnels import saved_funnels
 from backend.storage.ledger import statements
 from backend.storage.links import links, orphans, qr_logos, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
@@ -116,7 +115,6 @@ COLLECTIONS: tuple[Collection, ...] = (
     webhooks.COLLECTION,
     reports.COLLECTION,
     recipients.COLLECTION,
-    saved_funnels.COLLECTION,
     *map(collection_of, RESOURCES),
     alert_rules.COLLECTION,
     costs.COLLECTION,

@@ -10,12 +10,14 @@ from operator import attrgetter
 from typing import Any
 
 from pymongo import DESCENDING, IndexModel, UpdateOne
+from pymongo.collation import Collation
 
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import is_same
 from backend.domain.links.limits import NO_LIMITS, LinkLimits
 from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
+from backend.domain.links.loose_paths import LoosePath
 from backend.domain.web.short_urls import ShortUrlForm, parse_short_url
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
 from backend.storage.schema.audited import NotAudited
@@ -23,6 +25,7 @@ from backend.storage.schema.collection import Collection, NoRetention, NotPerson
 from backend.storage.schema.ownership import ByField
 
 NAME = "links"
+_MOST_ALIKE = 50  # links whose paths have the same letters: two are too many already
 _STORED = [item.name for item in fields(Link) if item.name not in {"id", "imported_clicks", "limits", "hold"}]
 _stored_of = attrgetter(*_STORED)
 ARCHIVED = {"archived_at": {"$type": "date"}}
@@ -32,10 +35,13 @@ HELD = {"hold.at": {"$type": "date"}}
 # The queries for links that stay in the browser (`LinkLimits.stays_in_browser`).
 STAYS_IN_BROWSER = ({"limits.max_clicks": {"$gt": 0}}, {"limits.password_hash": {"$gt": ""}})
 NEWEST_FIRST = [("created_at", DESCENDING), ("_id", DESCENDING)]
+# Compares letters and not their case.
+ANY_CASE = Collation(locale="en", strength=2)
 COLLECTION = Collection(
     name=NAME,
     indexes=[
         IndexModel([("domain", 1), ("path", 1)], unique=True),
+        IndexModel([("domain", 1), ("path", 1)], name="path_in_any_case", collation=ANY_CASE),
         *(
             IndexModel([("domain", 1), (behavior, 1), ("is_enabled", 1), *NEWEST_FIRST])
             for behavior in ("ios_behavior", "android_behavior")
@@ -154,6 +160,23 @@ async def find_forwarding_path(database: Database, domain: str, paths: Iterable[
     query = {"domain": domain, "path": {"$in": list(paths)}, "forwards_path": True}
     found = [document["path"] async for document in database[NAME].find(query, {"path": 1, "_id": 0})]
     return max(found, key=len, default=None)
+
+
+async def find_loose_path(
+    database: Database, domain: str, loose: LoosePath, *, ignores_case: bool
+) -> str | None:
+    """The path of the domain's link that is meant by what was asked for, where no link has the path itself.
+
+    None if there is none, or if several may be meant.
+    """
+    if not loose.paths:
+        return None
+    query = {"domain": domain, "path": {"$in": list(loose.paths)}}
+    found = [document["path"] async for document in database[NAME].find(query, {"path": 1, "_id": 0})]
+    if not found and ignores_case:
+        in_any_case = database[NAME].find(query, {"path": 1, "_id": 0}, collation=ANY_CASE).limit(_MOST_ALIKE)
+        found = [document["path"] async for document in in_any_case]
+    return loose.pick(found, ignores_case=ignores_case)
 
 
 async def find_paths_below(database: Database, domain: str, path: str, most: int) -> set[str] | None:

@@ -30,7 +30,8 @@ _ANY = PathRules(Listing.BROWSER_LINKS)
 @dataclass(frozen=True, slots=True)
 class Known:
     """What is known besides the database: the service's form of short URLs, whether its operator blocks where
-    the link leads, and what whoever asks has of phones: association files, and the app's intent filters."""
+    the link leads, and what whoever asks has of phones: association files, the app's intent filters, and the
+    address that is tapped, if it is not the short URL."""
 
     form: ShortUrlForm
     now: datetime
@@ -38,6 +39,7 @@ class Known:
     apple_file: AppleFile | None = None
     google_file: GoogleFile | None = None
     filters: Sequence[IntentFilter] | None = None
+    tapped: str | None = None
     in_app_browsers: InAppBrowsers = field(default_factory=packaged_in_app_browsers)
 
 
@@ -79,6 +81,7 @@ def _lab(link: Link, known: Known, apps: Apps, ios: PathRules, android: PathRule
         google_files=google_files,
         filters=known.filters,
         is_blocked=known.is_blocked,
+        tapped=known.tapped,
         in_app_browsers=known.in_app_browsers,
     )
 

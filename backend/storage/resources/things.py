@@ -39,6 +39,7 @@ class Things(Generic[ThingT]):
         """Store a new one. Raises TooManyItems, and InvalidField for an id of another organization's."""
         await check_referents(database, org_id, self.resource, told)
         await self._check_room(database, org_id)
+        told = self.resource.completed(told, None) if self.resource.completed else told
         values = self.resource.new_values(told, now, made_by)
         document = {"_id": str(uuid.uuid4()), "org_id": org_id, **self.resource.stored_values(values)}
         await database[self.resource.collection].insert_one(document)
@@ -76,6 +77,9 @@ class Things(Generic[ThingT]):
         if not changes:
             return await self.get(database, org_id, given_id)
         await check_referents(database, org_id, self.resource, changes)
+        if self.resource.completed:
+            before = await self.get(database, org_id, given_id)
+            changes = self.resource.completed(changes, before)
         return self._existing(
             await database[self.resource.collection].find_one_and_update(
                 {"_id": given_id, "org_id": org_id},

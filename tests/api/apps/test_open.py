@@ -67,6 +67,9 @@ async def test_the_ways_to_name_a_link(client: httpx.AsyncClient, organization: 
     for reference in (
         {"link_id": link_id},
         {"short_url": f"{short_url}?utm_source=x"},
+        {"short_url": f"{short_url}/"},
+        {"short_url": f"{short_url})%E2%80%8B"},
+        {"short_url": short_url.upper()},
         {"install_referrer": f"utm_source=x&cl_link_id={link_id}"},
         {"link_id": "unknown", "short_url": short_url},
     ):

@@ -21,7 +21,9 @@ NOTHING_SET = {
     "texts": {},
     "robots_txt": None,
     "forwards_path": False,
+    "ignores_case": True,
 }
+FLAGS = {"forwards_path": False, "ignores_case": True}
 PROVED = {"is_proved": True, "proof": None}
 
 
@@ -48,6 +50,7 @@ async def test_each_field_is_changed_and_cleared(
         "texts": texts,
         "robots_txt": "User-agent: *\nDisallow:\n",
         "forwards_path": True,
+        "ignores_case": False,
     }
     changed = await patch(client, organization, set_fields | {"brand": {"name": "Shop", "color": "#abc"}})
     assert changed.status_code == 200, changed.text
@@ -58,7 +61,7 @@ async def test_each_field_is_changed_and_cleared(
     cleared = await patch(client, organization, {"brand": {"color": None}, "root_url": "", "texts": {}})
     now = nothing | set_fields | {"brand": brand | {"color": None}, "root_url": None, "texts": {}}
     assert cleared.json() == now
-    cleared = await patch(client, organization, dict.fromkeys(NOTHING_SET) | {"forwards_path": False})
+    cleared = await patch(client, organization, dict.fromkeys(NOTHING_SET) | FLAGS)
     assert cleared.json() == nothing
     assert (await client.get(f"{API}/domains", headers=organization.headers)).json() == {"domains": [nothing]}
 

@@ -205,6 +205,18 @@ async def test_another_organization_s_domain(client: httpx.AsyncClient, make_org
     )
 
 
+@pytest.mark.parametrize("path", ["circle/", "CIRCLE", "circle,", "circle%20", "//circle"])
+async def test_a_link_to_what_means_itself(
+    client: httpx.AsyncClient, organization: TestOrganization, path: str
+) -> None:
+    """An address that finds the link because no other has it is a circle, too."""
+    target = f"https://{organization.domain}/{path}"
+    body = link_body(organization, selected_path="circle", destination_url=target)
+    answer = await post(client, organization, body)
+    message = "destination_url must not lead back to the link's own short URL"
+    assert (answer.status_code, answer.json()) == (400, invalid(message))
+
+
 @pytest.mark.parametrize("scheme", ["https", "http", "HTTP"])
 async def test_a_link_to_itself(
     client: httpx.AsyncClient, organization: TestOrganization, scheme: str

@@ -103,4 +103,4 @@ async def test_a_customer_of_many_devices_holds_nobody_up(
     monkeypatch.setattr(explained_sales, "explain", explain_here)
     await tell(client, organization, "conversions", SALE | {"customer_id": "ada"})
     assert (await explained(client, organization, "order-1")).status_code == 200
-    assert threads == ["side_0"]
+    assert threads == ["long_0"]

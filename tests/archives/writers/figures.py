@@ -8,7 +8,7 @@ from backend.domain.alerts.finding import AlertCause
 from backend.domain.alerts.input import RULE_NAME
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.analytics.funnels.funnel import MOST_STEPS
-from backend.domain.analytics.funnels.saved import FUNNEL_NAME, SAVED_FIELDS
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, ToldCost
 from backend.domain.links.input import REQUIRED
@@ -17,7 +17,6 @@ from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
 from backend.storage.alerts.firing import tell as tell_alerts
 from backend.storage.alerts.rules import create_rule
 from backend.storage.costs.costs import tell_costs
-from backend.storage.funnels.saved_funnels import create_funnel
 from backend.storage.reports.recipients import ask_recipient
 from backend.storage.reports.reports import create_report
 from backend.storage.resources.things import Things
@@ -57,9 +56,9 @@ async def write_funnels(place: Place) -> None:
         {"kind": "click", "filters": {"campaign": [place.draw(long_text(LONGEST_CAMPAIGN)), "\x07"]}}
         for _ in range(MOST_STEPS)
     ]
-    given = {"name": place.draw(longest(FUNNEL_NAME)), "steps": steps}
-    parsed = {name: SAVED_FIELDS[name].parse(name, value) for name, value in given.items()}
-    await create_funnel(place.database, place.org_id, parsed, place.now)
+    given = {"name": place.draw(longest(SAVED_FUNNELS.told["name"])), "steps": steps}
+    parsed = {name: SAVED_FUNNELS.told[name].parse(name, value) for name, value in given.items()}
+    await Things(SAVED_FUNNELS).add(place.database, place.org_id, parsed, place.now)
 
 
 async def write_annotations(place: Place) -> None:

@@ -42,8 +42,8 @@ def test_settings_reach_the_service(running: ServiceProcess, org_id: OrgId, tmp_
         *command, "--name", "Kites", "--color", "#ABC", "--root-url", "https://shop.example/"
     )
     assert done["brand"]["color"] == "#aabbcc"
-    done = running.command(*command, *files, "--forwards-path")
-    assert done["forwards_path"] is True
+    done = running.command(*command, *files, "--forwards-path", "--no-ignores-case")
+    assert (done["forwards_path"], done["ignores_case"]) == (True, False)
     assert (done["brand"]["name"], done["root_url"], done["texts"]) == (
         "Kites",
         "https://shop.example/",

@@ -49,6 +49,17 @@ def test_every_phone_opens_the_app(running: ServiceProcess, link_id: str) -> Non
     assert (code, "assetlinks.json verifies the domain" in printed) == (0, True)
 
 
+def test_an_address_that_means_the_link(running: ServiceProcess, link_id: str) -> None:
+    """What a text or a QR code has of the short URL is explained as phones take it: Apple's rules open the
+    app for a slash behind a path, and tell capitals from small letters."""
+    assert link_id
+    code, printed = explain(running, f"{DOMAIN}/a%20", "--json")
+    assert (code, json.loads(printed)["short_url"]) == (0, f"https://{DOMAIN}/a")
+    assert explain(running, f"HTTPS://{DOMAIN.upper()}/A")[0] == 0
+    code, printed = explain(running, f"{DOMAIN}/b/")
+    assert (code, "There is no link" in printed) == (1, True)
+
+
 def test_files_as_phones_have_them(running: ServiceProcess, link_id: str, tmp_path: Path) -> None:
     """A file of Apple's cache, and the manifest of the app, decide in place of what is taken for granted."""
     cached, xml = tmp_path / "aasa.json", tmp_path / "AndroidManifest.xml"

@@ -27,12 +27,14 @@ async def test_settings_are_saved_and_shown_again(
         TEXT: "Hier ist nichts.",
         "robots_txt": "User-agent: *\r\nDisallow: /",
         "forwards_path": "true",
+        "ignores_case": "true",
     }
     answer = await person.send(page, page, **given)
     assert (answer.status_code, answer.headers["location"]) == (303, f"{page}?notice=domain-saved")
     stored = await find_domain_settings(database, organization.id, organization.domain)
     assert (stored.root_url, stored.brand.color) == ("https://shop.example/", "#aabbcc")
     assert stored.texts[PageLanguage.GERMAN][OwnText.NOT_FOUND] == PageText("Nichts da", "Hier ist nichts.")
+    assert (stored.forwards_path, stored.ignores_case) == (True, True)
     shown = FormsOf((await person.get(page)).text).fields_of(page)
     assert {name: shown[name] for name in given} == given | {
         "brand.color": "#aabbcc",

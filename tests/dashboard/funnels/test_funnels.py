@@ -9,11 +9,11 @@ from datetime import timedelta
 import httpx
 
 from backend.dashboard.funnels.form import FunnelForm
-from backend.domain.analytics.funnels.saved import SAVED_FIELDS
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.ids import LinkId
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import create_funnel, get_funnel, list_funnels
 from backend.storage.links.links import find_links
+from backend.storage.resources.things import Things
 from backend.system.clock import utc_now
 from tests.api.link_calls import create, info
 from tests.dashboard.campaigns import clicked
@@ -57,7 +57,7 @@ async def test_a_funnel_is_made_shown_split_and_deleted(
     assert re.search(rf'<datalist id="values-link"><option value="{re.escape(url)}" label="Letter">', form)
     made = await person.send("/funnels/new", "/funnels", name="Checkout", within_days="7", **STEPS)
     assert made.status_code == 303, words(made)
-    [saved] = await list_funnels(database, organization.id)
+    [saved] = await Things(SAVED_FUNNELS).list(database, organization.id)
     assert [step.kind for step in saved.funnel.steps] == ["click", "event", "conversion"]
     path = f"/funnels/{saved.id}"
     assert made.headers["Location"] == f"{path}?notice=funnel-made"
@@ -175,11 +175,11 @@ async def test_more_than_the_form_can_show(
     two = {"kind": "click", "filters": {"country": ["DE"], "source": ["x"]}}
     event = {"kind": "event", "filters": {"event": ["a"]}}
     for steps, is_offered in (([two, event], False), ([event, event], True)):
-        fields = {"name": "F", "steps": SAVED_FIELDS["steps"].parse("steps", steps)}
-        saved = await create_funnel(database, organization.id, fields, utc_now())
+        fields = {"name": "F", "steps": SAVED_FUNNELS.told["steps"].parse("steps", steps)}
+        saved = await Things(SAVED_FUNNELS).add(database, organization.id, fields, utc_now())
         page = (await person.get(f"/funnels/{saved.id}/change")).text
         assert ("This funnel does not fit into the form" in page) is not is_offered
     sent = await person.send(f"/funnels/{saved.id}/change", f"/funnels/{saved.id}/change", name="G")
     assert sent.status_code == 303
-    changed = await get_funnel(database, organization.id, saved.id)
+    changed = await Things(SAVED_FUNNELS).get(database, organization.id, saved.id)
     assert (changed.name, changed.funnel) == ("G", saved.funnel)

@@ -12,13 +12,14 @@ import pytest
 
 from backend.app import Service
 from backend.domain.analytics.funnels.input import FunnelSteps
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.links.links import Link
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 from backend.storage.accounts.organizations import set_event_properties
 from backend.storage.driver.mongo import Database
-from backend.storage.funnels.saved_funnels import create_funnel, delete_funnel
 from backend.storage.reports.reports import create_report, list_reports
+from backend.storage.resources.things import Things
 from tests.dashboard.campaigns import clicked, words
 from tests.dashboard.people import Person, browser, heading
 from tests.facts.organizations import TestOrganization
@@ -163,9 +164,9 @@ async def test_a_funnel_is_shared_as_it_is(
     """Its page's button keeps steps, period and groups; a funnel that is deleted later changes no report."""
     steps = [{"kind": "click"}, {"kind": "event", "name": "Signed up"}]
     fields = {"name": "Sign-ups", "steps": FunnelSteps().parse("steps", steps), "within_days": 3}
-    saved = await create_funnel(database, organization.id, fields, now)
+    saved = await Things(SAVED_FUNNELS).add(database, organization.id, fields, now)
     await share(person, f"/funnels/{saved.id}?by=country&period=7")
-    await delete_funnel(database, organization.id, saved.id)
+    await Things(SAVED_FUNNELS).delete(database, organization.id, saved.id)
     report = await only_report(database, organization)
     assert (report.kind, report.name) == (ViewKind.FUNNEL, "Sign-ups")
     assert {

@@ -7,7 +7,13 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from backend.domain.domains import orphans
-from backend.domain.domains.orphans import NotKept, OrphanTallies, is_asked_by_itself, why_not_kept
+from backend.domain.domains.orphans import (
+    NotKept,
+    OrphanTallies,
+    is_asked_by_itself,
+    readable_path,
+    why_not_kept,
+)
 from backend.domain.ids import OrgId
 
 AT = datetime(2026, 11, 26, 23, 59, tzinfo=UTC)
@@ -29,12 +35,32 @@ KEY = (ORG, "go.shop.com", date(2026, 11, 26))
         ("index.php7", NotKept.PROBE),
         ("ada@shop.example", NotKept.UNREADABLE),
         ("x" * 129, NotKept.UNREADABLE),
-        (None, NotKept.UNREADABLE),
+        ("späti", None),
+        ("nothing%E2%80%8B", None),
     ],
 )
-def test_paths_of_scanners_and_addresses_are_not_kept(path: str | None, reason: NotKept | None) -> None:
+def test_paths_of_scanners_and_addresses_are_not_kept(path: str, reason: NotKept | None) -> None:
     """What nobody has typed, what may name a person, and what is too long is only counted."""
     assert why_not_kept(path) == reason
+
+
+@pytest.mark.parametrize(
+    ("raw_path", "read"),
+    [
+        (b"/sprng", "sprng"),
+        (b"/sp%C3%A4ti%2Fx", "späti/x"),
+        (b"/sprng%20", "sprng%20"),
+        (b"/sprng%E2%80%8B%C2%A0", "sprng%E2%80%8B%C2%A0"),
+        (b"/%E2%80%AEgnp", "%E2%80%AEgnp"),
+        (b"/%FF%C3", "%FF%C3"),
+        (b"/a%00%0Ab", "a%00%0Ab"),
+        (b"/50%", "50%"),
+        ("/sp\u00e4ti".encode(), "späti"),
+    ],
+)
+def test_paths_are_kept_as_people_read_them(raw_path: bytes, read: str) -> None:
+    """Letters of any language as such; what can't be seen, and bytes that are no text, percent-encoded."""
+    assert readable_path(raw_path) == read
 
 
 def test_what_browsers_ask_for_by_themselves_is_no_visit() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Generator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from duckdb import DuckDBPyConnection
 from backend.domain.ids import OrgId
 from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.messages import KEPT_UP
-from backend.storage.analytics.question import FactsNotReady
+from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion
 from backend.storage.columns import open_projections, projection
 from backend.storage.columns.loading import load
 from backend.storage.columns.projections import Projections
@@ -24,11 +26,37 @@ from backend.storage.columns.tables.store import ColumnFile, ColumnStore
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
-from tests.polling import until
+from tests.polling import until, wait_for_async
 from tests.storage.columns.heavy_feeds import store_blocks
 from tests.storage.columns.hosts import CountClicks, count, host
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+_begun, _let_go = threading.Event(), threading.Event()
+
+
+@dataclass(frozen=True)
+class Held(LongQuestion[int]):
+    """A question that is answered once the test lets it."""
+
+    number: int
+
+    def answer(self, facts: Facts) -> int:  # type: ignore[override]  # either way it is asked
+        """Waits."""
+        _begun.set()
+        _let_go.wait()
+        return self.number
+
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
+        """Waits, in a long answer."""
+        yield self.answer(facts)
+
+
+class Numbers(LongQuestion[int]):
+    """A long answer."""
+
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
+        """Two numbers."""
+        yield from range(2)
 
 
 async def is_ready(projections: Projections, org_id: OrgId) -> bool:
@@ -37,6 +65,33 @@ async def is_ready(projections: Projections, org_id: OrgId) -> bool:
         await projections.ask(org_id, [CountClicks()])
         return True
     return False
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+async def test_no_organization_has_all_threads(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path, is_long: bool
+) -> None:
+    """However much one asks at once, another one's questions and long answers are begun beside it."""
+    greedy, other = await make_organization(), await make_organization()
+    _begun.clear()
+    _let_go.clear()
+
+    async def answer(projections: Projections, number: int) -> list[int]:
+        if is_long:
+            return [piece async for piece in projections.stream(greedy.id, Held(number))]
+        return await projections.ask(greedy.id, [Held(number)])
+
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, greedy.id) == 0
+        asked = [asyncio.create_task(answer(projections, number)) for number in range(12)]
+        try:
+            async with asyncio.timeout(20):
+                await until(_begun.is_set, "nothing is begun")
+                assert await count(projections, database, other.id) == 0
+                assert [piece async for piece in projections.stream(other.id, Numbers())] == [0, 1]
+        finally:
+            _let_go.set()
+        assert await asyncio.gather(*asked) == [[number] for number in range(12)]
 
 
 async def test_loads_go_on_when_nobody_waits(
@@ -106,6 +161,47 @@ async def test_a_load_keeps_what_it_has(
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 3_000
     assert 0 < loaded < 2_500
+
+
+async def not_ready(projections: Projections, org_id: OrgId) -> FactsNotReady:
+    """What who asks is told."""
+    with pytest.raises(FactsNotReady) as raised:
+        await projections.ask(org_id, [CountClicks()])
+    return raised.value
+
+
+async def test_what_is_said_while_figures_are_not_there(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Who waits for figures that are made anew hears how far they are; who waits for new facts hears that."""
+    monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.0)
+    go_on = asyncio.Event()
+
+    async def load_slowly(*arguments: Any, **named: Any) -> list[str]:
+        await go_on.wait()
+        return await load(*arguments, **named)
+
+    monkeypatch.setattr(projection, "load", load_slowly)
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 1, 100)
+    async with host(database, tmp_path) as projections:
+
+        async def is_said() -> bool:
+            why = str(await not_ready(projections, organization.id))
+            return "made anew from what is stored: 0 clicks are counted so far" in why
+
+        await wait_for_async(is_said, "nothing is said of the load")
+        go_on.set()
+        monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 3.0)
+        assert await count(projections, database, organization.id) == 100
+        await store_blocks(database, organization.id, 1, 100)
+        monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.0)
+        why = str(await not_ready(projections, organization.id))
+        assert "are being brought up to date" in why
+        assert "anew" not in why
 
 
 async def test_a_file_is_written_anew_beside_questions(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.errors import InvalidField, RequestError
 from backend.storage.accounts import domains, origin_refusals
 from backend.storage.driver.mongo import Document
-from backend.storage.funnels import saved_funnels
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.lifecycle.archived_documents import (
     clicks,
@@ -32,7 +32,6 @@ from backend.storage.lifecycle.archived_documents import (
 from backend.storage.lifecycle.archived_documents.analytics import (
     alerts,
     costs,
-    funnels,
     recipients,
     reports,
 )
@@ -54,7 +53,6 @@ RULES: dict[str, DocumentRule] = {
     **webhooks.RULES,
     **reports.RULES,
     **recipients.RULES,
-    **funnels.RULES,
     **resources.RULES,
     **alerts.RULES,
     **costs.RULES,
@@ -63,7 +61,7 @@ RULES: dict[str, DocumentRule] = {
 
 # Refused origins, and the filters of reports and funnels, are stored exactly as they were sent, so they may
 # have control characters.
-_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, saved_funnels.NAME}
+_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, SAVED_FUNNELS.collection}
 
 
 class BrokenRule(ValueError):

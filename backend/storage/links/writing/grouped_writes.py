@@ -17,4 +17,7 @@ class LinkWrites(GroupWrites[Submission, list[LinkResult]]):
     MOST_WRITERS = 1
 
     def __init__(self, database: Database, policies: DestinationPolicies, owners: DomainOwners) -> None:
-        super().__init__(lambda submissions: write_links(database, submissions, policies, owners))
+        super().__init__(
+            lambda submissions: write_links(database, submissions, policies, owners),
+            owner_of=lambda submission: submission.requests[0].org_id,
+        )

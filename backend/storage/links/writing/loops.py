@@ -9,6 +9,7 @@ from backend.domain.links.destinations.destination import possible_targets
 from backend.domain.links.destinations.forwarding import varying_addresses
 from backend.domain.links.input import Changes
 from backend.domain.links.links import LEADING_FIELDS, Link
+from backend.domain.links.loose_paths import loose_place
 from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import host_of, parse_short_url
@@ -112,13 +113,22 @@ class _Search:
         for _ in range(_LONGEST_CHAIN):
             if not reached:
                 return False
-            if self._origin in reached or len(self._links_by_place.keys() | reached) > _MOST_PLACES:
+            if (
+                any(map(self._is_origin, reached))
+                or len(self._links_by_place.keys() | reached) > _MOST_PLACES
+            ):
                 return True
             links = [link for place in reached if (link := await self._find(place))]
             if self._links > _MOST_LINKS:
                 return True
             reached = places(url for link in links for url in possible_targets(link, *visitor_kind).values())
         return bool(reached)
+
+    def _is_origin(self, place: DomainPath) -> bool:
+        """Whether visitors of this place get the link itself, maybe since no other link has the path."""
+        domain, path = self._origin
+        is_alike = place[0] == domain and place[1].lower() == path.lower()
+        return place == self._origin or (is_alike and self._known.get(place) is None)
 
     async def _look_ahead(self, urls: Iterable[str], visitor_kind: VisitorKind) -> None:
         """Read all links on the ways from these URLs, those of a step together, as far as is followed."""
@@ -148,5 +158,11 @@ class _Search:
 
 
 def places(urls: Iterable[str]) -> set[DomainPath]:
-    """The places of links at these addresses, whether there is one or not."""
-    return {place for url in urls if (place := parse_short_url(url))}
+    """The places of links at these addresses, or that these may mean, whether there is one or not."""
+    found: set[DomainPath] = set()
+    for url in urls:
+        domain, loose = loose_place(url)
+        found |= {(domain, path) for path in loose.paths}
+        if place := parse_short_url(url):
+            found.add(place)
+    return found

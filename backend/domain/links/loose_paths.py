@@ -1,0 +1,127 @@
+"""What a visitor asks for who means a link's path: as texts, mail programs, QR codes and people change it.
+
+It is asked for only where no link has the path itself, so that no two links are ever taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlsplit
+
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import LinkPath
+from backend.domain.web.host_names import normalize_host
+from backend.domain.web.short_urls import LONGEST_PATH
+
+# What begins a query or a fragment where a program has encoded it once or more, or has left out its `?`.
+_END = re.compile(r"[&;]|%(?:25)*(?:3F|26|23|3B)|[?#]", re.IGNORECASE)
+_FRAGMENT = re.compile(r"#|%(?:25)*23", re.IGNORECASE)
+# Characters that nobody sees: of no width, and those that change the direction of writing.
+_INVISIBLE = re.compile(
+    r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+# What stands around an address in a text; a path has dots, but rarely ends with one.
+_AROUND = re.compile(r"^[^A-Za-z0-9._~-]+|[^A-Za-z0-9._~-]+$")
+_AROUND_OR_DOTS = re.compile(r"^[^A-Za-z0-9._~-]+|[^A-Za-z0-9_~-]+$")
+# Encoded slashes and control characters are no part of an address that anybody has written.
+_HARMFUL = re.compile(
+    r"%(?:25)*(?:2F|5C|7F|0[0-8BCEF]|1[0-9A-F])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", re.IGNORECASE
+)
+_SLASHES = re.compile(r"/{2,}")
+_QUERY_CHARACTERS = "%:/?[]@!$&'()*+,;=-._~"
+_TIMES_ENCODED = 3  # a program that encodes what another one has encoded is usual, a third one is not
+_PATH = LinkPath()
+
+
+@dataclass(frozen=True, slots=True)
+class LoosePath:
+    """The paths of links that a request may mean, the likeliest first, and the query that its path hides."""
+
+    paths: tuple[str, ...] = ()
+    query: str = ""
+
+    def pick(self, found: Collection[str], *, ignores_case: bool) -> str | None:
+        """The path that is meant among those that links have; None if it is none, or may be several.
+
+        With `ignores_case`, a path in other case is meant where it is the only one.
+        """
+        if exact := next((path for path in self.paths if path in found), None):
+            return exact
+        for path in self.paths if ignores_case else ():
+            if alike := [other for other in found if other.lower() == path.lower()]:
+                return alike[0] if len(alike) == 1 else None
+        return None
+
+    def with_query(self, query: str) -> str:
+        """The query string of a visit, whose path hides this one."""
+        return "&".join(filter(None, (self.query, query)))
+
+
+_NONE = LoosePath()
+
+
+def loose_path(raw_path: str) -> LoosePath:
+    """What a request for this path may mean. `raw_path` is as it was sent, or as a person wrote it."""
+    if len(raw_path) > LONGEST_PATH:
+        return _NONE
+    end = _END.search(raw_path)
+    path = _cleaned(raw_path[: end.start()] if end else raw_path)
+    paths = dict.fromkeys(_without(path, around) for around in (_AROUND, _AROUND_OR_DOTS))
+    possible = tuple(path for path in paths if _is_link_path(path))
+    if not possible:
+        return _NONE
+    return LoosePath(possible, _query(end[0], raw_path[end.end() :]) if end else "")
+
+
+def loose_place(short_url: str) -> tuple[str, LoosePath]:
+    """The domain of a short URL and `loose_path` of its path; no path if no link can be there."""
+    try:
+        parts = urlsplit(short_url.strip())
+        if parts.scheme in {"http", "https"} and parts.hostname:
+            return normalize_host(parts.hostname), loose_path(parts.path)
+    except ValueError:
+        pass
+    return "", _NONE
+
+
+def _cleaned(text: str) -> str:
+    """The path without percent-encoding and what nobody sees; "" if nobody has written such a path."""
+    if _HARMFUL.search(text):
+        return ""
+    try:
+        for _ in range(_TIMES_ENCODED):
+            text = unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return ""
+    return "" if "%" in text else _SLASHES.sub("/", _INVISIBLE.sub("", text))
+
+
+def _without(path: str, around: re.Pattern[str]) -> str:
+    return around.sub("", path)
+
+
+def _is_link_path(path: str) -> bool:
+    try:
+        return bool(_PATH.parse("path", path))
+    except InvalidField:
+        return False
+
+
+def _query(end: str, rest: str) -> str:
+    """The query behind this end of the path, as it would have been sent.
+
+    Behind `&`, only parameters with a value are taken: `&gt;` and others are characters of HTML.
+    """
+    rest = _FRAGMENT.split(rest, maxsplit=1)[0] if not _FRAGMENT.fullmatch(end) else ""
+    if end.startswith("%"):
+        for _ in range(1 + end.count("25")):
+            rest = unquote(rest)
+    if not end.upper().endswith(("?", "3F")):
+        rest = "&".join(part.removeprefix("amp;") for part in _parameters(rest))
+    return quote(rest, safe=_QUERY_CHARACTERS)
+
+
+def _parameters(text: str) -> Sequence[str]:
+    return [part for part in text.split("&") if "=" in part]

@@ -1,1 +1,0 @@
-"""Saved funnels in the database."""
