@@ -185,11 +185,14 @@ def folder_of(room: str, place: tuple[str, ...]) -> Path:
     return path if path != BACKEND / room else path / package_of(room, place)
 
 
+def folders_of_code(folder: Path) -> set[str]:
+    """The folders in this one that have modules, at whatever depth."""
+    return {path.relative_to(folder).parts[0] for path in folder.glob("*/**/*.py")}
+
+
 def test_every_room_is_here() -> None:
     """A new or renamed room does not slip out of these tests."""
-    rooms = {
-        path.stem for path in BACKEND.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
+    rooms = {path.stem for path in BACKEND.iterdir() if path.suffix == ".py"} | folders_of_code(BACKEND)
     assert rooms - {"__init__"} == set(MAY_IMPORT)
 
 
@@ -210,7 +213,7 @@ def test_imports_of_rooms_run_in_no_circle() -> None:
 def test_every_package_is_drawn() -> None:
     """A new or renamed package of a room does not slip out of these tests."""
     for room in MAY_IMPORT:
-        folders = {path.parent.name for path in (BACKEND / room).glob("*/__init__.py")}
+        folders = folders_of_code(BACKEND / room)
         own = {path.stem for path in (BACKEND / room).glob("*.py")} | {room}
         drawn = [name for level in drawn_packages().get(room, []) for name in level]
         assert len(drawn) == len(set(drawn)), room

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pkgutil
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -124,9 +123,10 @@ def size_of(path: Path) -> int:
 
 def test_every_collection_is_archived_or_named_as_not() -> None:
     """A collection that is added must be put into the archive, or into the list of what is not."""
+    [storage] = map(Path, backend.storage.__path__)
     modules = [
-        import_module(module.name)
-        for module in pkgutil.walk_packages(backend.storage.__path__, "backend.storage.")
+        import_module(".".join(["backend.storage", *path.relative_to(storage).with_suffix("").parts]))
+        for path in storage.rglob("*.py")
     ]
     names = {module.NAME for module in modules if hasattr(module, "NAME")}
     names |= {resource.collection for resource in RESOURCES}

@@ -21,7 +21,7 @@ from backend.domain.web.client import Platform
 _PLACEHOLDERS = ("{url}", "{encoded_url}", "{rest}")
 _BEGINNING = re.compile(r"\{url\}|[a-z][a-z0-9+.-]*(://|-\{url\})")
 _REFUSED = ("javascript", "data", "vbscript", "file")
-_PACKAGED = ("static", "in_app_browsers.json")
+_PACKAGED = "static/in_app_browsers.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def read_in_app_browsers(text: str) -> InAppBrowsers:
 @lru_cache(maxsize=1)
 def packaged_in_app_browsers() -> InAppBrowsers:
     """What comes with the service."""
-    return read_in_app_browsers(files("backend.domain.taps").joinpath(*_PACKAGED).read_text(encoding="utf-8"))
+    return read_in_app_browsers(files("backend.domain.taps").joinpath(_PACKAGED).read_text(encoding="utf-8"))
 
 
 def parse_in_app_browsers(content: Any) -> InAppBrowsers:

@@ -1,1 +1,0 @@
-"""Looks regularly at what alert rules are about, and tells what they find."""

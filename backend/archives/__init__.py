@@ -1,1 +1,0 @@
-"""Exports a whole organization to a file of JSON lines, and restores it from there."""

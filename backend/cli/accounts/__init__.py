@@ -1,1 +1,0 @@
-"""Commands for organizations, their users, keys, domains, origins and apps."""

@@ -1,1 +1,0 @@
-"""`waylink report`: figures of what links brought."""

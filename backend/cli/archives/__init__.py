@@ -1,1 +1,0 @@
-"""Commands for an organization as a file, and for its ledger."""

@@ -1,1 +1,0 @@
-"""Commands that hand an organization's events on: to files, databases and webhooks."""

@@ -1,1 +1,0 @@
-"""`waylink import`."""

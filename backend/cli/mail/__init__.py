@@ -1,1 +1,0 @@
-"""`waylink mail`: the mails that the service sends."""

@@ -1,1 +1,0 @@
-"""Commands for what is known of visitors."""

@@ -1,1 +1,0 @@
-"""Tools for concurrent work. They know nothing of links or clicks."""

@@ -1,1 +1,0 @@
-"""Pages about the signed-in user and the organization: its domains, apps, keys and subscription."""

@@ -1,1 +1,0 @@
-"""The pages with the notes that charts show."""

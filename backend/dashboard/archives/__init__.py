@@ -1,1 +1,0 @@
-"""Pages about archives of the organization."""

@@ -1,1 +1,0 @@
-"""The page with customers over time."""

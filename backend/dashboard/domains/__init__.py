@@ -1,1 +1,0 @@
-"""What visitors of link domains see, and what they asked for in vain."""

@@ -1,1 +1,0 @@
-"""Funnels in the dashboard."""

@@ -1,1 +1,0 @@
-"""The forms that create and change a link, its tags, its limits and its rules."""

@@ -1,1 +1,0 @@
-"""The pages of QR codes: of one link, of many, and the logo."""

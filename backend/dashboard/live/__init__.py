@@ -1,1 +1,0 @@
-"""The page that shows an organization's events as they arrive."""

@@ -1,1 +1,0 @@
-"""Reports of customers over time: what their page shows, and the lines of their files."""

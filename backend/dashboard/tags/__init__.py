@@ -1,1 +1,0 @@
-"""The pages for tags and UTM templates."""

@@ -1,1 +1,0 @@
-"""What taps on links do, in the words of pages."""

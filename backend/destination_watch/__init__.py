@@ -1,1 +1,0 @@
-"""Checks regularly whether the destinations of links still answer."""

@@ -1,1 +1,0 @@
-"""`waylink doctor`: finds problems of an installation and says how to fix them."""

@@ -1,1 +1,0 @@
-"""Examines link domains: DNS, certificate, answers, and the files that phones fetch."""

@@ -1,1 +1,0 @@
-"""Organizations, and what belongs to them: users, sessions, keys, origins and apps."""

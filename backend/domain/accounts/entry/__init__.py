@@ -1,1 +1,0 @@
-"""How people get in: the rules, and the links that set new passwords."""

@@ -1,1 +1,0 @@
-"""The links to which a key is limited, and how they are named."""

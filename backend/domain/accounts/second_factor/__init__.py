@@ -1,1 +1,0 @@
-"""A user's second factor: codes of an app, and passkeys."""

@@ -1,1 +1,0 @@
-"""Alerts: what an organization wants to be told of, and how it is found in its figures."""

@@ -1,1 +1,0 @@
-"""Queries of analytics: how they are asked, and what their answers say."""

@@ -1,1 +1,0 @@
-"""Funnels: how many people do one thing after another, how long it takes, and where they stop."""

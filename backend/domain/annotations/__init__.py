@@ -1,1 +1,0 @@
-"""Annotations: notes at a day or a time, which charts show beside what was counted."""

@@ -1,1 +1,0 @@
-"""Archives of organizations that are made in the background."""

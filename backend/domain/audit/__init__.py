@@ -1,1 +1,0 @@
-"""The audit log: who changed what of an organization's, and how it was before."""

@@ -1,1 +1,0 @@
-"""Clicks: single ones, blocks and summaries of them, and their ids."""

@@ -1,1 +1,0 @@
-"""What campaigns cost, as an organization tells it (docs/decisions/costs.md)."""

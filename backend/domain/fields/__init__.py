@@ -1,1 +1,0 @@
-"""Rules for the values of fields, and kinds of values that have their own."""

@@ -1,1 +1,0 @@
-"""Links: their fields, limits and rules, and what may be done to them."""

@@ -1,1 +1,0 @@
-"""Mails that the service sends: addresses, messages, and when to try again."""

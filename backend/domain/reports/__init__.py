@@ -1,1 +1,0 @@
-"""Reports: saved views of an organization's analytics, which whoever has their URL may open."""

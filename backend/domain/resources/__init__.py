@@ -1,1 +1,0 @@
-"""What an organization makes, lists, changes and deletes by itself: each such thing is one value."""

@@ -1,1 +1,0 @@
-"""Visitors' devices, and the calls that tell of them."""

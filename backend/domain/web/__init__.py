@@ -1,1 +1,0 @@
-"""Addresses, hosts and clients of the web."""

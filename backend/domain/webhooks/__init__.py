@@ -1,1 +1,0 @@
-"""Webhooks: an organization's events, sent to addresses that it names."""

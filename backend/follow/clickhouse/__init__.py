@@ -1,1 +1,0 @@
-"""ClickHouse as a target."""

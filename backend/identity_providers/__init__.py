@@ -1,1 +1,0 @@
-"""Asks identity providers who somebody is (OpenID Connect): discovery, keys, codes and ID tokens."""

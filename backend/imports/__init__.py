@@ -1,1 +1,0 @@
-"""Imports links from files and spreadsheets, and reads costs of campaigns from them."""

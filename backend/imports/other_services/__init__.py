@@ -1,1 +1,0 @@
-"""Files of links that other services wrote."""

@@ -1,1 +1,0 @@
-"""Sends mails through the configured mail server."""

@@ -1,1 +1,0 @@
-"""What operators need: health checks, metrics and logs."""

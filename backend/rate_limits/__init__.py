@@ -1,1 +1,0 @@
-"""Rate limits by key and by address: exact in the database, or in memory and shared now and then."""

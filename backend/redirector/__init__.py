@@ -1,1 +1,0 @@
-"""Answers visitors of short URLs. A plain ASGI application, without a framework, to be fast."""

@@ -1,1 +1,0 @@
-"""What visitors get: redirects, pages, images and the files of apps."""

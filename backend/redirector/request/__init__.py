@@ -1,1 +1,0 @@
-"""A visitor's request: who asks, from where, and when."""

@@ -1,1 +1,0 @@
-"""Alert rules and alerts over REST."""

@@ -1,1 +1,0 @@
-"""Queries of analytics, and counts of clicks and installs."""

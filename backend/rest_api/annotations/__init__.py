@@ -1,1 +1,0 @@
-"""Annotations over REST."""

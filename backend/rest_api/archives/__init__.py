@@ -1,1 +1,0 @@
-"""Archives of the organization over REST."""

@@ -1,1 +1,0 @@
-"""The export of single clicks."""

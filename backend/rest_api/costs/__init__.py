@@ -1,1 +1,0 @@
-"""Costs of campaigns over REST."""

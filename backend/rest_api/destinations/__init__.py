@@ -1,1 +1,0 @@
-"""Where the links of an organization may lead."""

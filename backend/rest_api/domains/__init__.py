@@ -1,1 +1,0 @@
-"""Link domains over REST."""

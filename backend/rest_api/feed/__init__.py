@@ -1,1 +1,0 @@
-"""The feed: what happened, in one order that never changes."""

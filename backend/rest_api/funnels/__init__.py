@@ -1,1 +1,0 @@
-"""Funnels over REST."""

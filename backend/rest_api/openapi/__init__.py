@@ -1,1 +1,0 @@
-"""The OpenAPI document, and an HTML page that shows it."""

@@ -1,1 +1,0 @@
-"""QR codes of links."""

@@ -1,1 +1,0 @@
-"""Sales, leads, events and refunds that servers tell, and the explanation of a sale's credit."""

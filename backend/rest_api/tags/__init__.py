@@ -1,1 +1,0 @@
-"""Tags and UTM templates."""

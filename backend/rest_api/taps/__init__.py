@@ -1,1 +1,0 @@
-"""What a tap on a link does on each phone."""

@@ -1,1 +1,0 @@
-"""Devices of customers."""

@@ -1,1 +1,0 @@
-"""Runs the application: Hypercorn, worker processes, and an orderly stop."""

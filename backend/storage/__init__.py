@@ -1,1 +1,0 @@
-"""All access to MongoDB, one file for each collection. No other package imports the MongoDB driver."""

@@ -1,1 +1,0 @@
-"""Organizations, and what belongs to them: keys, domains, origins, apps and limits."""

@@ -1,1 +1,0 @@
-"""What identity providers told of an organization's people and groups: the records alone."""

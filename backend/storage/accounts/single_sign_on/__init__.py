@@ -1,1 +1,0 @@
-"""What organizations say about their identity providers, and what came from these."""

@@ -1,1 +1,0 @@
-"""Alert rules and alerts in the database, and what rules look at."""

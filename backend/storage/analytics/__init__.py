@@ -1,1 +1,0 @@
-"""Questions about an organization's facts, and the client that asks them."""

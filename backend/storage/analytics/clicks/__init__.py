@@ -1,1 +1,0 @@
-"""Questions about clicks: counts, breakdowns, the latest ones, and files of single ones."""

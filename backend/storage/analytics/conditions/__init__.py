@@ -1,1 +1,0 @@
-"""What a query of analytics asks for, as conditions in SQL."""

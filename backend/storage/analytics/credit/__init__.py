@@ -1,1 +1,0 @@
-"""Credit for sales and leads, in SQL."""

@@ -1,1 +1,0 @@
-"""Funnels in SQL (docs/decisions/funnels.md)."""

@@ -1,1 +1,0 @@
-"""Single clicks and sales, which figures are made of: those that pass a query's filters."""

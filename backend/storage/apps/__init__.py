@@ -1,1 +1,0 @@
-"""Installs of mobile apps, and links that wait for a first launch."""

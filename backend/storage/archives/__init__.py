@@ -1,1 +1,0 @@
-"""Archives that are made in the background: what is known about each, and the pieces of its file."""

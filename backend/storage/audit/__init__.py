@@ -1,1 +1,0 @@
-"""The audit log: each change is recorded in its own transaction, in the outbox of the feed."""

@@ -1,1 +1,0 @@
-"""Clicks: blocks and summaries of them, and what is needed to sign their ids."""

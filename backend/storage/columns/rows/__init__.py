@@ -1,1 +1,0 @@
-"""Facts as rows, a file for each kind."""

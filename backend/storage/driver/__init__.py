@@ -1,1 +1,0 @@
-"""The MongoDB driver: connections, threads that wait, deadlines and transactions."""

@@ -1,1 +1,0 @@
-"""Reads the feed of each organization: its events, in one order."""

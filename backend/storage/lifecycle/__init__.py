@@ -1,1 +1,0 @@
-"""What holds for all collections: indexes, archives, retention, deletion."""

@@ -1,1 +1,0 @@
-"""Access to, and erasure of, what is stored about one person."""

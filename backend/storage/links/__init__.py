@@ -1,1 +1,0 @@
-"""Links and what is kept of them."""

@@ -1,1 +1,0 @@
-"""Where links may lead, and whether their destinations still answer."""

@@ -1,1 +1,0 @@
-"""Lists of links, and the details that are shown with them."""

@@ -1,1 +1,0 @@
-"""How links are created, changed, held and archived."""

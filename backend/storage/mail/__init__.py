@@ -1,1 +1,0 @@
-"""Mails that are to be sent, and what became of them."""

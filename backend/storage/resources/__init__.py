@@ -1,1 +1,0 @@
-"""What organizations make, list, change and delete by themselves: its documents follow from the resource."""

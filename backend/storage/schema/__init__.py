@@ -1,1 +1,0 @@
-"""What collections say of themselves and of their documents."""

@@ -1,1 +1,0 @@
-"""Visitors: their devices, identities and calls, and records of what they did."""

@@ -1,1 +1,0 @@
-"""What is kept of webhooks: endpoints, who delivers to them, and what was delivered lately."""

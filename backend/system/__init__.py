@@ -1,1 +1,0 @@
-"""The process's machine: its clock, files, Python interpreter and environment variables."""

@@ -1,1 +1,0 @@
-"""QR codes of short URLs as images, drawings and sheets of labels."""
