@@ -188,6 +188,10 @@ export interface WaylinkApp {
   hasConsent(): boolean;
   /** The app is in front again, or the network is back: send what waits now. */
   resume(): void;
+  /** The person logs out: another installation id from now on. What waits still goes out with the former one. */
+  reset(): void;
+  /** Send what waits now; how many calls still wait once that was answered or tried. */
+  flush(): Promise<number>;
 }
 
 export declare const Waylink: WaylinkApp;

@@ -111,6 +111,7 @@ var DEVICE_KEY = "install", device, open_device = function() {
 
 // app_sdk_src/cookies.py
 var delete_cookies = function() {
+}, keep_cookie = function(_device, _known_id) {
 };
 
 // sdk_src/clock.py
@@ -158,12 +159,12 @@ var CHECK = "attribution", LAUNCHED_KEY = "launched", NAMED = "link", NativeProm
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, timer, add = function(entry) {
+var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, times_discarded = 0, sending, timer, add = function(entry) {
   lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
 }, send_unsent = function() {
-  unsent_entries.is_busy || (unsent_entries.is_busy = !0, send_all(unsent_entries));
+  unsent_entries.is_busy || (unsent_entries.is_busy = !0, sending = send_all(unsent_entries));
 }, send_all = async function(entries) {
   try {
     for (; entries.length; )
@@ -172,6 +173,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   }
   entries.is_busy = !1, schedule_recovery();
 }, send_batch = async function(batch) {
+  var times_before = times_discarded;
   try {
     if (remaining_pause() <= 0) {
       try {
@@ -183,10 +185,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
             return call_result.call_id == entry.call.call_id;
           }));
           if (result) {
-            var __left0__ = result.error ? "rejected" : "accepted";
-            result.status = __left0__;
-            var answered = __left0__;
-            entry.outcome = result, keep_result(result), unstore(entry);
+            var answered = result.error ? "rejected" : "accepted";
+            result.status = answered, entry.outcome = result, keep_result(result, entry.device == device), unstore(entry);
           }
         }
       } catch {
@@ -195,8 +195,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], (entry.device == device || local.read(entry_key(entry))) && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
-    device || erase_device(batch[0].device);
+      delete unfinished[entry.call.call_id], times_before == times_discarded && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+    device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
   var common_fields = JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() });
@@ -213,7 +213,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   var entries = stored_entries();
   drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
-  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_stored(), send_unsent_at_last()) : run_exclusively(KEY_PREFIX, send_stored));
+  if (is_leaving = page_leaves, device)
+    if (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves)
+      send_stored(), send_unsent_at_last();
+    else
+      return run_exclusively(KEY_PREFIX, send_stored);
 }, send_unsent_at_last = function() {
   var entries = unsent_entries.splice(0);
   entries.sort((function(entry2, other) {
@@ -245,20 +249,23 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   } catch {
   }
 }, discard_unsent = function() {
+  times_discarded++;
   for (var entry of unsent_entries.splice(0))
     unstore(entry), finish_entry(entry);
 }, drop_excess = function(entries, of_site, drop) {
-  for (var group = entries.filter((function(entry) {
-    return !entry.call.signals == of_site;
-  })), characters = JSON.stringify(group).length; group.length > MAX_ENTRIES || characters > MAX_STORED_CHARACTERS; ) {
+  for (; ; ) {
+    var group = entries.filter((function(entry) {
+      return !entry.call.signals == of_site;
+    }));
+    if (!(group.length > MAX_ENTRIES || JSON.stringify(group).length > MAX_STORED_CHARACTERS))
+      return;
     var oldest = group.find((function(entry) {
       return entry.call.kind != SALE;
     })) || group[0];
-    characters -= JSON.stringify(oldest).length, group.splice(group.indexOf(oldest), 1), entries.splice(entries.indexOf(oldest), 1), drop(oldest);
+    entries.splice(entries.indexOf(oldest), 1), drop(oldest);
   }
-}, is_of_site = function(entry) {
-  return !entry.call.signals;
-}, unstore = function(entry) {
+};
+var unstore = function(entry) {
   local.remove(entry_key(entry));
 }, make_room = function(entry) {
   unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
@@ -472,16 +479,17 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
   return new NativePromise((function(resolve) {
     return queue_call(call, resolve);
   }));
-}, queue_call = function(call, resolve) {
-  var entry = { call, resolve };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, is_of_site(entry), drop_entry);
+}, queue_call = function(call, resolve, change_device) {
+  var entry = { call, resolve, change_device };
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals, drop_entry);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
-  entry.device = device, last_submission = prepare(last_submission, entry);
+  entry.change_device?.(), entry.device = device, last_submission = prepare(last_submission, entry);
 }, prepare = async function(previous_submission, entry) {
+  var times_before = times_discarded;
   try {
-    if (await previous_submission, await hash_contacts(entry.call), entry.device == device && complete_call(entry.call))
+    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), times_before == times_discarded))
       return add(entry);
   } catch {
   }
@@ -590,6 +598,17 @@ var FORGOTTEN_KEY = "forgotten", HELD_PREFIX = "held_", start, resolve_ready, ke
   for (var key of local.names(storage_key(HELD_PREFIX)))
     local.write(key.slice(storage_key(HELD_PREFIX).length), local.read(key)), local.remove(key);
   recover();
+}, reset = function() {
+  var check = new_call(CHECK);
+  check.signals = {};
+  var change_device = function() {
+    check.signals = null, session.forget(), renew_device();
+  };
+  queue_call(check, null, change_device);
+}, flush = async function() {
+  await start;
+  var recovery = recover({});
+  return await last_submission, await sending, await recovery, await saved(), stored_entries().length + waiting_entries.length;
 }, resume = function() {
   recover({});
 };
@@ -629,7 +648,7 @@ var track = async function(kind, fields, event_name) {
   await ready;
   var outcome = await take_address(address);
   return await saved(), outcome;
-}, Waylink = { init, open: open_address, onOpen: listen, createLink: create_link, identify, trackLead: track_lead, trackConversion: track_conversion, trackEvent: track_event, grantConsent: grant_consent, denyConsent: deny_consent, hasConsent: has_consent, resume };
+}, Waylink = { init, open: open_address, onOpen: listen, createLink: create_link, identify, trackLead: track_lead, trackConversion: track_conversion, trackEvent: track_event, grantConsent: grant_consent, denyConsent: deny_consent, hasConsent: has_consent, resume, reset, flush };
 
 // app_sdk_src/adapters.py
 var memory_storage = function() {

@@ -2,7 +2,7 @@
 
 from attempts import attempt
 from attribution import CHECK, LAUNCHED_KEY, take_unremembered_visit
-from calls import allow_sending, new_call, submit
+from calls import allow_sending, last_submission, new_call, queue_call, submit, waiting_entries
 from checks import validate
 from consent import decision, has_consent, record_decision
 from debug import say
@@ -18,10 +18,11 @@ from outbox import (
     lease,
     recover,
     schedule_recovery,
+    sending,
     stored_entries,
 )
 from requests import OFFLINE_KEY
-from stores import load, local, saved, storage_key
+from stores import load, local, saved, session, storage_key
 
 __pragma__('skip')
 from browser import __pragma__, JSON, Object, Promise, __new__, globalThis, js_TypeError
@@ -153,6 +154,30 @@ def release_calls():
         local.write(key.slice(storage_key(HELD_PREFIX).length), local.read(key))
         local.remove(key)
     recover()
+
+
+def reset():
+    """Be another installation from now on, nobody's. What waits of the former one still goes out as its own."""
+    check = new_call(CHECK)
+    check.signals = {}  # so that it does not count as one of the app's calls
+
+    def change_device():
+        check.signals = None  # there is no visit to tell
+        session.forget()
+        renew_device()
+
+    queue_call(check, None, change_device)
+
+
+async def flush():
+    """Send what waits now, and wait for the answers; the number of calls that still wait then."""
+    await start
+    recovery = recover({})
+    await last_submission
+    await sending
+    await recovery
+    await saved()
+    return stored_entries().length + waiting_entries.length
 
 
 def resume():

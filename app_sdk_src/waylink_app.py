@@ -6,7 +6,7 @@ from consent import has_consent
 from debug import say
 from links import create_link
 from opens import take_address
-from start import deny_consent, grant_consent, init, ready, resume
+from start import deny_consent, flush, grant_consent, init, ready, reset, resume
 from stores import saved
 
 __pragma__('skip')
@@ -67,4 +67,6 @@ Waylink = {
     'denyConsent': deny_consent,
     'hasConsent': has_consent,
     'resume': resume,
+    'reset': reset,
+    'flush': flush,
 }

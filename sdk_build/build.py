@@ -25,7 +25,7 @@ SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 WAYLINK_VERSION = f'"{VERSION}"'  # as a text of JavaScript
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
 PRIVATE_NAMES = """
-forget is_busy names outcome read remove resolve write
+change_device forget is_busy names outcome read remove resolve write
 """.split()
 ESBUILD = [
     "--bundle",

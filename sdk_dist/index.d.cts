@@ -110,6 +110,13 @@ export interface WaylinkSDK {
   hasConsent(): boolean;
   /** With `autoPageTracking: false`: check the address of the page now. */
   trackPageView(): void;
+  /**
+   * The visitor logs out: this browser is another device from then on, nobody's, without the former visit, in all tabs of
+   * the origin. What waits still goes out as the former device's. Consent stays as it is.
+   */
+  reset(): void;
+  /** Send what waits now; how many calls still wait once that was answered or tried. */
+  flush(): Promise<number>;
 }
 
 export declare const Waylink: WaylinkSDK;

@@ -103,10 +103,10 @@ var CHECK = "attribution", CHECKED_ADDRESSES = "checked", MAX_CHECKED_CHARACTERS
   say(check.signals ? "checked" : "signals");
 }, read_context = function() {
   return parse_json(session.read(storage_key(CHECK))) || null;
-}, keep_result = function(result) {
+}, keep_result = function(result, is_of_visit) {
   for (var code of ["error", "notes"])
     result[code] && say(code, result, !0);
-  result.attribution && session.write(storage_key(CHECK), JSON.stringify(result.attribution));
+  is_of_visit && result.attribution && session.write(storage_key(CHECK), JSON.stringify(result.attribution));
 };
 
 // sdk_src/locks.py
@@ -183,11 +183,11 @@ var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", 
 };
 
 // sdk_src/device_id.py
-var device, read_device_id = function() {
+var VISIT_KEY = KEY_PREFIX + DEVICE_ID_NAME, device, read_device_id = function() {
   return "" + (read_cookie(DEVICE_ID_NAME) || session.read(storage_key(DEVICE_ID_NAME)).match(UUID_PATTERN) || "");
 }, open_device = function() {
   var known_id = read_device_id();
-  return device = known_id || new_uuid(), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), delete_cookie(WITHDRAWAL_NAME), !known_id;
+  return device = known_id || new_uuid(), session.read(VISIT_KEY) != device && (session.forget(), session.write(VISIT_KEY, device)), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), delete_cookie(WITHDRAWAL_NAME), !known_id;
 }, forget_device = function() {
   device = null;
 };
@@ -198,12 +198,12 @@ var LAST_TIME = 864e13, latest_time = 0, now = function() {
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, timer, add = function(entry) {
+var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, times_discarded = 0, sending, timer, add = function(entry) {
   lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
 }, send_unsent = function() {
-  unsent_entries.is_busy || (unsent_entries.is_busy = !0, send_all(unsent_entries));
+  unsent_entries.is_busy || (unsent_entries.is_busy = !0, sending = send_all(unsent_entries));
 }, send_all = async function(entries) {
   try {
     for (; entries.length; )
@@ -212,6 +212,7 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   }
   entries.is_busy = !1, schedule_recovery();
 }, send_batch = async function(batch) {
+  var times_before = times_discarded;
   try {
     if (remaining_pause() <= 0) {
       try {
@@ -223,10 +224,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
             return call_result.call_id == entry.call.call_id;
           }));
           if (result) {
-            var __left0__ = result.error ? "rejected" : "accepted";
-            result.status = __left0__;
-            var answered = __left0__;
-            entry.outcome = result, keep_result(result), unstore(entry);
+            var answered = result.error ? "rejected" : "accepted";
+            result.status = answered, entry.outcome = result, keep_result(result, entry.device == device), unstore(entry);
           }
         }
       } catch {
@@ -235,8 +234,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], (entry.device == device || local.read(entry_key(entry))) && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
-    device || erase_device(batch[0].device);
+      delete unfinished[entry.call.call_id], times_before == times_discarded && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+    device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
   var common_fields = JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() });
@@ -253,7 +252,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   var entries = stored_entries();
   drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
-  is_leaving = page_leaves, device && (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves ? (send_stored(), send_unsent_at_last()) : run_exclusively(KEY_PREFIX, send_stored));
+  if (is_leaving = page_leaves, device)
+    if (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves)
+      send_stored(), send_unsent_at_last();
+    else
+      return run_exclusively(KEY_PREFIX, send_stored);
 }, send_unsent_at_last = function() {
   var entries = unsent_entries.splice(0);
   entries.sort((function(entry2, other) {
@@ -285,20 +288,23 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   } catch {
   }
 }, discard_unsent = function() {
+  times_discarded++;
   for (var entry of unsent_entries.splice(0))
     unstore(entry), finish_entry(entry);
 }, drop_excess = function(entries, of_site, drop) {
-  for (var group = entries.filter((function(entry) {
-    return !entry.call.signals == of_site;
-  })), characters = JSON.stringify(group).length; group.length > MAX_ENTRIES || characters > MAX_STORED_CHARACTERS; ) {
+  for (; ; ) {
+    var group = entries.filter((function(entry) {
+      return !entry.call.signals == of_site;
+    }));
+    if (!(group.length > MAX_ENTRIES || JSON.stringify(group).length > MAX_STORED_CHARACTERS))
+      return;
     var oldest = group.find((function(entry) {
       return entry.call.kind != SALE;
     })) || group[0];
-    characters -= JSON.stringify(oldest).length, group.splice(group.indexOf(oldest), 1), entries.splice(entries.indexOf(oldest), 1), drop(oldest);
+    entries.splice(entries.indexOf(oldest), 1), drop(oldest);
   }
-}, is_of_site = function(entry) {
-  return !entry.call.signals;
-}, unstore = function(entry) {
+};
+var unstore = function(entry) {
   local.remove(entry_key(entry));
 }, make_room = function(entry) {
   unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
@@ -409,16 +415,17 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
   return new NativePromise((function(resolve) {
     return queue_call(call, resolve);
   }));
-}, queue_call = function(call, resolve) {
-  var entry = { call, resolve };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, is_of_site(entry), drop_entry);
+}, queue_call = function(call, resolve, change_device) {
+  var entry = { call, resolve, change_device };
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals, drop_entry);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
-  entry.device = device, last_submission = prepare(last_submission, entry);
+  entry.change_device?.(), entry.device = device, last_submission = prepare(last_submission, entry);
 }, prepare = async function(previous_submission, entry) {
+  var times_before = times_discarded;
   try {
-    if (await previous_submission, await hash_contacts(entry.call), entry.device == device && complete_call(entry.call))
+    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), times_before == times_discarded))
       return add(entry);
   } catch {
   }
@@ -453,18 +460,34 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
       return submit({ call: check, resolve });
     }));
   }
-}, begin_anew = function() {
-  landing = null, read_device_id() || session.forget(), forget_device(), arrive();
+}, begin_anew = function(change_device) {
+  if (IS_BROWSER) {
+    var check = new_call(CHECK);
+    check.signals = {}, queue_call(check, null, change_device);
+  }
+}, reset = function() {
+  begin_anew(replace_device);
+}, replace_device = function() {
+  delete_cookies(), take_over_device(), local.write(KEY_PREFIX, DEVICE_ID_NAME), local.remove(KEY_PREFIX);
+}, take_over_device = function() {
+  session.remove(storage_key(DEVICE_ID_NAME)), open_device();
+}, flush = async function() {
+  send_at_once();
+  var recovery = recover({});
+  return await last_submission, await sending, await recovery, stored_entries().length + waiting_entries.length;
+}, send_at_once = function() {
+  if (current_start && !document.prerendering)
+    return arrive(), allow_sending(!0), !0;
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
   current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), mark_withdrawal()), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {
-  var has_lost_device = event.persisted && device && read_device_id() != device;
-  event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew() : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
+  var has_lost_device = device && (event.newValue == DEVICE_ID_NAME || event.persisted && read_device_id() != device);
+  event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew(take_over_device) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
-  current_start && !document.prerendering && (arrive(), allow_sending(!0), recover(event, !0), await last_submission, send_unsent_at_last());
+  send_at_once() && (recover(event, !0), await last_submission, send_unsent_at_last());
 }, resolve_once_shown = function(resolve) {
   document.prerendering ? document.addEventListener("prerenderingchange", resolve) : setTimeout(resolve);
 }, check_address = async function() {
@@ -493,4 +516,4 @@ var grant_consent = function() {
   check_address();
 }, when_attributed = async function() {
   return decision != !1 && IS_BROWSER && (is_active || !initialization) && await attempted, get_attribution();
-}, Waylink = { init, identify, trackLead: track_lead, trackConversion: track_conversion, trackEvent: track_event, getAttribution: get_attribution, whenAttributed: when_attributed, grantConsent: grant_consent, denyConsent: deny_consent, hasConsent: has_consent, trackPageView: track_page_view };
+}, Waylink = { init, identify, trackLead: track_lead, trackConversion: track_conversion, trackEvent: track_event, getAttribution: get_attribution, whenAttributed: when_attributed, grantConsent: grant_consent, denyConsent: deny_consent, hasConsent: has_consent, trackPageView: track_page_view, reset, flush };

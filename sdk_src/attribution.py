@@ -47,10 +47,10 @@ def read_context():
     return parse_json(session.read(storage_key(CHECK))) or None
 
 
-def keep_result(result):
-    """Keep the attribution that the service found, and tell the console what it refused of a call."""
+def keep_result(result, is_of_visit):
+    """Tell the console what the service refused of a call, and keep the attribution that it found for this visit."""
     for code in ['error', 'notes']:
         if result[code]:
             say(code, result, True)
-    if result.attribution:
+    if is_of_visit and result.attribution:
         session.write(storage_key(CHECK), JSON.stringify(result.attribution))

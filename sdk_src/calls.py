@@ -9,7 +9,7 @@ from device_id import device
 from hashing import hash_contacts
 from ids import new_uuid
 from options import IS_BROWSER
-from outbox import add, drop_entry, drop_excess, finish_entry, is_of_site
+from outbox import add, drop_entry, drop_excess, finish_entry, times_discarded
 from signals import read_signals
 from stores import session, storage_key
 
@@ -49,13 +49,17 @@ async def track_call(kind, arguments, name):
     return __new__(NativePromise(lambda resolve: queue_call(call, resolve)))
 
 
-def queue_call(call, resolve):
-    """Send a call as soon as it may be; `resolve` runs after the first attempt, or when the call is dropped."""
-    entry = {'call': call, 'resolve': resolve}
+def queue_call(call, resolve, change_device):
+    """Send a call as soon as it may be; `resolve` runs after the first attempt, or when the call is dropped.
+
+    With `change_device`, the call is the first of another device: this function runs when the call may be sent, after
+    all calls before it.
+    """
+    entry = {'call': call, 'resolve': resolve, 'change_device': change_device}
     waiting_entries.push(entry)
     allow_sending(may_send)
     if not has_consent():  # else they are about to be sent
-        drop_excess(waiting_entries, is_of_site(entry), drop_entry)
+        drop_excess(waiting_entries, not call.signals, drop_entry)
 
 
 def allow_sending(permission):
@@ -72,16 +76,19 @@ def allow_sending(permission):
 def submit(entry):
     """Put a call into the outbox, after those that were submitted before it."""
     global last_submission
+    entry.change_device and entry.change_device()
     entry.device = device
     last_submission = prepare(last_submission, entry)
 
 
 async def prepare(previous_submission, entry):
+    times_before = times_discarded
     try:
-        await previous_submission
-        await hash_contacts(entry.call)
-        if entry.device == device and complete_call(entry.call):
-            return add(entry)
+        if complete_call(entry.call):  # at once: the session may be another device's later
+            await previous_submission
+            await hash_contacts(entry.call)
+            if times_before == times_discarded:  # else consent was withdrawn meanwhile
+                return add(entry)
     except:
         pass
     finish_entry(entry)

@@ -3,8 +3,9 @@
 from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookie, keep_cookie, read_cookie
 from debug import say
 from ids import UUID_PATTERN, new_uuid
-from stores import session, storage_key
+from stores import KEY_PREFIX, session, storage_key
 
+VISIT_KEY = KEY_PREFIX + DEVICE_ID_NAME  # under which this tab's session keeps whose it is
 device = None  # the id, while there is consent; a new one after each withdrawal
 
 
@@ -15,10 +16,16 @@ def read_device_id():
 
 
 def open_device():
-    """Read or make the device id, and renew its cookie; whether this device was not seen before."""
+    """Read or make the device id, and renew its cookie; whether this device was not seen before.
+
+    What this tab's session knows of another device is forgotten.
+    """
     global device
     known_id = read_device_id()
     device = known_id or new_uuid()
+    if session.read(VISIT_KEY) != device:
+        session.forget()
+        session.write(VISIT_KEY, device)
     if not keep_cookie(device, known_id):
         session.write(storage_key(DEVICE_ID_NAME), device)
         say('cookie')

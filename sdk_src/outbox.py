@@ -11,7 +11,7 @@ calls of the request are sent once more.
 
 from attribution import keep_result, resolve_attempted
 from clock import now
-from cookies import delete_cookies
+from cookies import delete_cookies, keep_cookie
 from debug import read_json, say
 from device_id import device
 from ids import UUID_PATTERN
@@ -50,6 +50,8 @@ is_leaving = False
 has_dropped = False
 last_outcome = None  # of the last attempt, as a code for the console
 failures = 0  # in succession
+times_discarded = 0  # how often consent was withdrawn on this page
+sending = None  # resolves once what this page added last was sent
 timer = None
 
 
@@ -73,9 +75,10 @@ def send_unsent():
 
     The calls that come during a request share the next one.
     """
+    global sending
     if not unsent_entries.is_busy:
         unsent_entries.is_busy = True
-        send_all(unsent_entries)
+        sending = send_all(unsent_entries)
 
 
 async def send_all(entries):
@@ -99,6 +102,7 @@ async def send_batch(batch):
     Only the service's own words end a call: firewalls, proxies and portals answer with the same statuses.
     """
     global failures, last_outcome
+    times_before = times_discarded
     try:
         if remaining_pause() <= 0:
             # JavaScript's variables are undefined until they are assigned: after an exception, some of these still are.
@@ -120,9 +124,10 @@ async def send_batch(batch):
                         lambda call_result: call_result.call_id == entry.call.call_id  # noqa: B023 - run at once
                     )
                     if result:
-                        result.status = answered = 'rejected' if result.error else 'accepted'
+                        answered = 'rejected' if result.error else 'accepted'
+                        result.status = answered
                         entry.outcome = result
-                        keep_result(result)
+                        keep_result(result, entry.device == device)
                         unstore(entry)
             except:
                 pass
@@ -137,13 +142,16 @@ async def send_batch(batch):
         for entry in batch:
             del unfinished[entry.call.call_id]
             # What a withdrawal has removed is not stored again.
-            if (entry.device == device or local.read(entry_key(entry))) and not entry.outcome:
+            if times_before == times_discarded and not entry.outcome:
                 lease(entry, LEASE_ENDED)
                 entry.outcome = {'status': 'waiting'}
             finish_entry(entry)
         if not device:
             # Once more: the service may have stored the batch after consent was withdrawn.
             erase_device(batch[0].device)
+        elif batch[0].device != device:
+            # The answer may have set the former device's cookie again.
+            keep_cookie(device, device)
 
 
 async def post(json_start, device_id):
@@ -219,7 +227,7 @@ def recover(event, page_leaves):
 
     An event of the browser ends a pause that the service did not ask for. With `page_leaves`, the page may end any
     moment: it waits for no lock, it also sends the calls that no request has carried yet, and all that it sends is free
-    for the next page as well.
+    for the next page as well. Without, returns a promise that resolves once these entries were sent.
     """
     global failures, is_leaving
     is_leaving = page_leaves
@@ -231,7 +239,7 @@ def recover(event, page_leaves):
             send_stored()
             send_unsent_at_last()
         else:
-            run_exclusively(KEY_PREFIX, send_stored)
+            return run_exclusively(KEY_PREFIX, send_stored)
 
 
 def send_unsent_at_last():
@@ -298,7 +306,9 @@ def read_entry(key, text):
 
 
 def discard_unsent():
-    """Drop the calls that no request has carried yet."""
+    """After a withdrawal, drop the calls that no request has carried yet, and let no failed request keep its own."""
+    global times_discarded
+    times_discarded += 1
     for entry in unsent_entries.splice(0):
         unstore(entry)
         finish_entry(entry)
@@ -309,12 +319,11 @@ def drop_excess(entries, of_site, drop):
 
     Checks, which no site asks for, are counted apart from all other calls.
     """
-    group = entries.filter(lambda entry: is_of_site(entry) == of_site)
-    characters = JSON.stringify(group).length
-    while group.length > MAX_ENTRIES or characters > MAX_STORED_CHARACTERS:
+    while True:
+        group = entries.filter(lambda entry: is_of_site(entry) == of_site)
+        if not (group.length > MAX_ENTRIES or JSON.stringify(group).length > MAX_STORED_CHARACTERS):
+            return
         oldest = group.find(lambda entry: entry.call.kind != SALE) or group[0]
-        characters -= JSON.stringify(oldest).length
-        group.splice(group.indexOf(oldest), 1)
         entries.splice(entries.indexOf(oldest), 1)
         drop(oldest)
 

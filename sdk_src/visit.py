@@ -1,17 +1,25 @@
 """The visit of a page: begun by `init`, or by consent that comes later, and forgotten when consent is withdrawn."""
 
 from attribution import CHECK, NativePromise, read_context, renew_attempted, resolve_attempted
-from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call, queue_call, submit
+from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call, queue_call, submit, waiting_entries
 from checks import OPTION_PATTERNS, OPTIONS, validate
 from clock import now
 from consent import DENIED_IN_OTHER_TAB, GRANTED_IN_OTHER_TAB, decision, has_consent, record_decision
-from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, has_cookie, mark_withdrawal, read_cookie
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookies, has_cookie, mark_withdrawal, read_cookie
 from debug import load_sentences, say
 from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
 from locks import run_exclusively
 from options import IS_BROWSER, options, script_source
-from outbox import discard_unsent, erase_device, recover, schedule_recovery, send_unsent_at_last
+from outbox import (
+    discard_unsent,
+    erase_device,
+    recover,
+    schedule_recovery,
+    send_unsent_at_last,
+    sending,
+    stored_entries,
+)
 from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
@@ -109,14 +117,52 @@ def arrive():
         landing = __new__(NativePromise(lambda resolve: submit({'call': check, 'resolve': resolve})))
 
 
-def begin_anew():
-    """Begin a visit of another device. What waits of the former one still goes out as its own."""
-    global landing
-    landing = None
-    if not read_device_id():
-        session.forget()  # it is about the former one
-    forget_device()
-    arrive()  # at once: what a page without a device had under way counts as withdrawn
+def begin_anew(change_device):
+    """Go on as another device, which this function opens. What waits of the former one still goes out as its own.
+
+    The new one is told without the signals of the address, which led the former one here.
+    """
+    if IS_BROWSER:
+        check = new_call(CHECK)
+        check.signals = {}
+        queue_call(check, None, change_device)
+
+
+def reset():
+    """Be another device from now on, nobody's, in all tabs; consent stays as it is."""
+    begin_anew(replace_device)
+
+
+def replace_device():
+    """Delete the device and open a new one, which other tabs of the origin take over."""
+    delete_cookies()
+    take_over_device()
+    local.write(KEY_PREFIX, DEVICE_ID_NAME)
+    local.remove(KEY_PREFIX)
+
+
+def take_over_device():
+    """Open the device that the browser has now, or a new one."""
+    session.remove(storage_key(DEVICE_ID_NAME))  # of a browser that refuses cookies
+    open_device()
+
+
+async def flush():
+    """Send what waits now, and wait for the answers; the number of calls that still wait then."""
+    send_at_once()
+    recovery = recover({})
+    await last_submission  # type: ignore[misc]
+    await sending  # type: ignore[misc]
+    await recovery
+    return stored_entries().length + waiting_entries.length
+
+
+def send_at_once():
+    """Send also the calls that wait for the first answer; whether this page may send."""
+    if current_start and not document.prerendering:
+        arrive()
+        allow_sending(True)
+        return True
 
 
 def forget_visitor():
@@ -160,18 +206,18 @@ def on_outside_event(event):
     """React to the network, to the page's return from the browser's back/forward cache, and to other tabs.
 
     A tab tells the others of a decision by a key in storage. The key's value names the API key that was agreed to, and
-    is removed at once; or it is KEY_PREFIX for a withdrawal, and stays until the visitor agrees, as does a cookie that
-    other subdomains read. A page whose own site denied consent is not overruled. A page in the cache hears nothing, and
-    looks when it comes back. Where its device is gone without a withdrawal, such as by `Clear-Site-Data`, a new visit
-    begins.
+    is removed at once, as is DEVICE_ID_NAME, which tells of a reset. Or it is KEY_PREFIX for a withdrawal, and stays
+    until the visitor agrees, as does a cookie that other subdomains read. A page whose own site denied consent is not
+    overruled. A page in the cache hears nothing, and looks when it comes back. Where its device is gone without a
+    withdrawal, such as by `Clear-Site-Data`, it goes on as another.
     """
-    has_lost_device = event.persisted and device and read_device_id() != device
+    has_lost_device = device and (event.newValue == DEVICE_ID_NAME or (event.persisted and read_device_id() != device))
     if event.newValue == KEY_PREFIX or (
         has_lost_device and (local.read(KEY_PREFIX) == KEY_PREFIX or has_cookie(WITHDRAWAL_NAME))
     ):
         apply_decision(DENIED_IN_OTHER_TAB)
     elif has_lost_device:
-        begin_anew()
+        begin_anew(take_over_device)
     elif event.newValue == storage_key('') and decision is not False:
         apply_decision(GRANTED_IN_OTHER_TAB)
     if not event.key:  # then it is no event of storage
@@ -180,9 +226,7 @@ def on_outside_event(event):
 
 async def on_leave(event):
     """The page goes away, or may be ended while it is hidden: send also the calls that wait for the first answer."""
-    if current_start and not document.prerendering:
-        arrive()
-        allow_sending(True)
+    if send_at_once():
         recover(event, True)
         await last_submission  # type: ignore[misc]
         send_unsent_at_last()

@@ -5,7 +5,7 @@ from calls import track_call
 from consent import decision, has_consent
 from debug import say
 from options import IS_BROWSER
-from visit import apply_decision, check_address, get_attribution, init, initialization, is_active
+from visit import apply_decision, check_address, flush, get_attribution, init, initialization, is_active, reset
 
 
 def grant_consent():
@@ -59,4 +59,6 @@ Waylink = {
     'denyConsent': deny_consent,
     'hasConsent': has_consent,
     'trackPageView': track_page_view,
+    'reset': reset,
+    'flush': flush,
 }

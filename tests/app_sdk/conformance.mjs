@@ -66,6 +66,8 @@ class Run {
       resume: () => Waylink.resume(),
       grant: () => Waylink.grantConsent(),
       deny: () => Waylink.denyConsent(),
+      reset: () => Waylink.reset(),
+      flush: () => Waylink.flush().then((left) => ({ left })),
       identify: () => Waylink.identify(step.fields),
       lead: () => Waylink.trackLead(step.fields),
       event: () => Waylink.trackEvent(step.event, step.fields),

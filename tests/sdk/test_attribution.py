@@ -64,8 +64,16 @@ def test_organic_answers_replace_nothing() -> None:
     module, _ = attribution()
     assert module.read_context() is None
     for answer in ({"attribution": {"cl_link_id": "L1"}}, {"attribution": None}, {}):
-        module.keep_result(js(answer))
+        module.keep_result(js(answer), True)
     first = module.read_context()
     assert first == {"cl_link_id": "L1"}
     first.clear()
+    assert module.read_context() == {"cl_link_id": "L1"}
+
+
+def test_what_another_device_was_told_is_not_kept() -> None:
+    """An answer to a call of another device leaves the visit's attribution alone."""
+    module, _ = attribution()
+    module.keep_result(js({"attribution": {"cl_link_id": "L1"}}), True)
+    module.keep_result(js({"attribution": {"cl_link_id": "L2"}}), False)
     assert module.read_context() == {"cl_link_id": "L1"}

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sdk.pure_modules import load
+from tests.sdk.pure_modules import js, load
 
 ACTIONS = st.lists(st.sampled_from(["call", "open", "refuse", "wait"]), max_size=30)
 STATES = {"open": True, "refuse": False, "wait": None}
@@ -24,7 +24,7 @@ def queue(*, has_consent: bool = False) -> tuple[types.SimpleNamespace, list[str
             finish_entry(entries.pop(0))
 
     def finish_entry(entry: Any) -> None:
-        happened.append(f"drop {entry['call']}")
+        happened.append(f"drop {entry['call']['number']}")
 
     module = load(
         "calls",
@@ -32,10 +32,9 @@ def queue(*, has_consent: bool = False) -> tuple[types.SimpleNamespace, list[str
         finish_entry=finish_entry,
         has_consent=lambda: has_consent,
         drop_entry=finish_entry,
-        is_of_site=lambda _: True,
         IS_BROWSER=True,
     )
-    module.queue_call.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']}")
+    module.queue_call.__globals__["submit"] = lambda entry: happened.append(f"run {entry['call']['number']}")
     return module, happened
 
 
@@ -61,7 +60,7 @@ def test_calls_run_once_in_order_or_are_dropped(actions: list[str]) -> None:
     module, happened = queue()
     for number, action in enumerate(actions):
         if action == "call":
-            module.queue_call(number, None)
+            module.queue_call(js({"number": number}), None, None)
         else:
             module.allow_sending(STATES[action])
     assert happened == expected_of(actions)
@@ -71,7 +70,7 @@ def test_the_oldest_of_too_many_goes() -> None:
     """Of 150 calls that wait, the first 50 are dropped, and the others run in order."""
     module, happened = queue()
     for number in range(150):
-        module.queue_call(number, None)
+        module.queue_call(js({"number": number}), None, None)
     assert happened == [f"drop {number}" for number in range(50)]
     module.allow_sending(True)
     assert happened[50:] == [f"run {number}" for number in range(50, 150)]
@@ -81,6 +80,6 @@ def test_what_is_about_to_be_sent_has_no_bound() -> None:
     """Of 150 calls that a visitor with consent makes before `init` has resolved, all run."""
     module, happened = queue(has_consent=True)
     for number in range(150):
-        module.queue_call(number, None)
+        module.queue_call(js({"number": number}), None, None)
     module.allow_sending(True)
     assert happened == [f"run {number}" for number in range(150)]

@@ -48,6 +48,7 @@ def test_another_visit_of_the_tab_keeps_what_it_knows(visitor: Visitor) -> None:
     """The page takes over another device of the browser, and what this tab's session knows of it."""
     visitor.visit()
     other = str(uuid.uuid4())
+    visitor.js(f"void (sessionStorage['waylink:cl_device_id'] = '{other}')")
     visitor.js("void (sessionStorage['waylink:c_web_test:customer'] = 'c-18')")
     visitor.js(DELETE)
     visitor.js(f"void (document.cookie = 'cl_device_id={other}; path=/')")

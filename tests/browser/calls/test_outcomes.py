@@ -10,7 +10,7 @@ from tests.browser.recording_server import RecordingServer, refuse, reject, reje
 from tests.browser.shop_pages import CONVERSION, visit
 from tests.browser.sites.test_snippet import SNIPPET
 
-SILENT = ["identify({customer_id: 'c'})", "trackPageView()", "grantConsent()", "denyConsent()"]
+SILENT = ["identify({customer_id: 'c'})", "trackPageView()", "grantConsent()", "denyConsent()", "reset()"]
 
 
 def test_what_is_sent_again_waits(page: Page, server: RecordingServer) -> None:

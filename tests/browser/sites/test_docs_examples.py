@@ -37,6 +37,8 @@ EXPECTED: dict[str, tuple[list[str], Any]] = {
     "denyConsent": (["attribution"], None),
     "hasConsent": (["attribution"], True),
     "trackPageView": (["attribution"], None),
+    "reset": (["attribution", "attribution"], None),
+    "flush": (["attribution"], 0),
 }
 
 

@@ -23,8 +23,8 @@ POLICY = "default-src 'none'; script-src 'nonce-n' 'strict-dynamic'; connect-src
 
 
 def test_the_snippet_is_small() -> None:
-    """It has fewer than 400 bytes."""
-    assert 0 < len(SNIPPET.encode()) < 400
+    """It has fewer than 420 bytes."""
+    assert 0 < len(SNIPPET.encode()) < 420
 
 
 def test_all_others_have_the_same() -> None:

@@ -12,6 +12,8 @@ const calls = [
   Waylink.grantConsent(),
   Waylink.denyConsent(),
   Waylink.trackPageView(),
+  Waylink.reset(),
+  Waylink.flush(),
 ];
 const results = await Promise.all(calls);
 const added = Reflect.ownKeys(globalThis).filter((name) => !before.has(name));

@@ -33,6 +33,8 @@ const data: Record<string, unknown> | null | undefined = context?.custom_data;
 Waylink.grantConsent();
 Waylink.denyConsent();
 Waylink.trackPageView();
+Waylink.reset();
+const left: number = await Waylink.flush();
 const granted: boolean = Waylink.hasConsent();
 const same: WaylinkSDK = Default;
 // What a site has as an interface is metadata, without an index signature.
@@ -59,4 +61,4 @@ const sale: Outcome | undefined = await Waylink.trackConversion({ revenue: 1, cu
 const reason: string | undefined = sale?.status === 'rejected' ? sale.error.errorMessage : undefined;
 const notes: string[] | undefined = sale?.status === 'accepted' ? sale.notes : undefined;
 export { notes, reason };
-export { data, granted, same, source, started };
+export { data, granted, left, same, source, started };
