@@ -171,10 +171,10 @@ def reset():
 
 async def flush():
     """Send what waits now, and wait for the answers; the number of calls that still wait then."""
-    await start
+    await start  # type: ignore[misc]
     recovery = recover({})
-    await last_submission
-    await sending
+    await last_submission  # type: ignore[misc]
+    await sending  # type: ignore[misc]
     await recovery
     await saved()
     return stored_entries().length + waiting_entries.length

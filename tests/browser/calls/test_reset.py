@@ -75,7 +75,7 @@ def test_calls_keep_their_place(page: Page, server: RecordingServer, options: st
 
 
 def test_what_waits_for_the_service_is_the_former_ones(page: Page, server: RecordingServer) -> None:
-    """Must arrive from a later page, as its own: a sale that failed before the reset, and one that does after."""
+    """Must arrive from a later page, as its own: sales that failed before the reset, and after it."""
     visit(page, server)
     former = device_cookie(page)["value"]
     server.answer = refuse(503)
