@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from backend.domain.analytics.measures import Measure
+from backend.domain.analytics.query import Field
 from backend.domain.mail.language import Language
 
 Section = Mapping[str, str]
@@ -15,9 +16,11 @@ Section = Mapping[str, str]
 
 @cache
 def sections_in(language: Language) -> Mapping[str, Section]:
-    """All texts in a language, by section and name. English has the names that measures have everywhere."""
+    """All texts in a language, by section and name. English has the names that measures and fields have."""
     text = (files("backend.mail") / "languages" / f"{language.value}.toml").read_text("utf-8")
-    return {"measures": {measure.value: measure.label for measure in Measure}, **tomllib.loads(text)}
+    measures = {measure.value: measure.label for measure in Measure}
+    fields = {field.value: field.label for field in Field}
+    return {"measures": measures, "fields": fields, **tomllib.loads(text)}
 
 
 def text_in(language: Language, section: str, name: str, **values: str) -> str:

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from quart import Response, request
 
-from backend.dashboard.analytics.tables import field_name, name_of
+from backend.dashboard.analytics.tables import name_of
 from backend.dashboard.analytics.view import FILTERS, View, asks_for_beginning, read_view
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink
-from backend.domain.analytics.query import Field, Query, QueryField
+from backend.domain.analytics.query import Field, Query, QueryField, field_label
 from backend.domain.clicks.rows import RowFormat
 from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.ids import LinkId, OrgId
@@ -78,7 +78,7 @@ async def chips_of(view: View, path: str) -> list[Chip]:
             links = {link.id: NamedLink(link.domain, link.path, link.link_name) for link in stored.values()}
         name = name_of(by, value, links)
         chips.append(
-            Chip(field_name(by), name, view.without_filter(path, by), is_country=by is Field.COUNTRY)
+            Chip(field_label(by), name, view.without_filter(path, by), is_country=by is Field.COUNTRY)
         )
     if view.currency:
         chips.append(Chip("Currency", view.currency, view.address(path, currency=None)))

@@ -13,29 +13,11 @@ from backend.dashboard.frame.heading import Heading
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
-from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.measures import Measure
-from backend.domain.analytics.query import Field, Query, QueryField
+from backend.domain.analytics.query import Field, Query, QueryField, field_label
 from backend.domain.ids import LinkId
 
-NAMES: Mapping[str, str] = {
-    Field.LINK: "Link",
-    Field.DOMAIN: "Domain",
-    Field.CAMPAIGN: "Campaign",
-    Field.SOURCE: "Source",
-    Field.MEDIUM: "Medium",
-    Field.TERM: "Term",
-    Field.CONTENT: "Content",
-    Field.TAG: "Tag",
-    Field.COUNTRY: "Country",
-    Field.PLATFORM: "Platform",
-    Field.SYSTEM: "System",
-    Field.BROWSER: "Browser",
-    Field.REFERRER: "Referrer",
-    Field.VARIANT: "Variant",
-    Field.OUTCOME: "Led to",
-    Field.EVENT: "Event",
-}
+NAMES: Mapping[str, str] = {field.value: field.label for field in Field}
 _VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORMS, Field.OUTCOME: OUTCOMES}
 _NONE: Mapping[str, str] = {
     Field.LINK: "No link",
@@ -168,12 +150,7 @@ def link_of(by: QueryField, row: Row, links: Mapping[LinkId, NamedLink]) -> Link
 
 def names_of(cards: Iterable[Card]) -> dict[str, str]:
     """What people call the fields of these cards."""
-    return {field.value: field_name(field) for card in cards for field in card.fields}
-
-
-def field_name(field: QueryField) -> str:
-    """What people call a field."""
-    return field.property_name if isinstance(field, EventProperty) else NAMES[field]
+    return {field.value: field_label(field) for card in cards for field in card.fields}
 
 
 def name_of(

@@ -14,10 +14,11 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import UNGROUPED, fields_of, funnel_view
 from backend.dashboard.funnels.links import link_names
 from backend.dashboard.funnels.people import people_address
-from backend.dashboard.funnels.shown import name_of_field, people_word, shown_funnel
+from backend.dashboard.funnels.shown import people_word, shown_funnel
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelQuery
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS, SavedFunnel
+from backend.domain.analytics.query import field_label
 from backend.domain.errors import InvalidField
 from backend.domain.ids import FunnelId
 from backend.domain.reports.views import ViewKind
@@ -51,7 +52,7 @@ async def funnels_one(funnel_id: FunnelId) -> Response:
 
 
 async def _content(saved: SavedFunnel, funnel: Funnel, view: View) -> dict[str, Any]:
-    fields = [(field.value, name_of_field(field)) for field in fields_of(saved.funnel)]
+    fields = [(field.value, field_label(field)) for field in fields_of(saved.funnel)]
     shown: dict[str, Any] = {
         "view": view,
         "path": url_for("dashboard.funnels_one", funnel_id=saved.id),

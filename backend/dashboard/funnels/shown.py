@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from backend.dashboard.analytics.tables import NAMES, name_of
+from backend.dashboard.analytics.tables import name_of
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share, stopped
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelStep
 from backend.domain.analytics.funnels.people import FunnelGroupKey
 from backend.domain.analytics.funnels.words import filters_words, step_words
-from backend.domain.analytics.query import QueryField
+from backend.domain.analytics.query import field_label
 from backend.domain.durations import duration_words
 from backend.domain.sales.credit_rules import CreditTo
 
@@ -84,18 +84,13 @@ def shown_funnel(
     funnel, first, last = answer.query.funnel, answer.steps[0], answer.steps[-1]
     return ShownFunnel(
         people=people_word(funnel),
-        by_name=name_of_field(funnel.group_by) if funnel.group_by else "",
+        by_name=field_label(funnel.group_by) if funnel.group_by else "",
         steps=_steps(answer, names, address),
         groups=[_group(answer, group, address) for group in answer.groups],
         all_the_way=_percent(share(last.count, first.count)),
         median_of_all=_time(last.median_since_first),
         notes=answer.notes,
     )
-
-
-def name_of_field(field: QueryField) -> str:
-    """What people call a field of a first step."""
-    return NAMES.get(field, field.value.capitalize())
 
 
 def _steps(answer: FunnelAnswer, names: Mapping[str, str], address: PeopleAddress) -> list[ShownStep]:

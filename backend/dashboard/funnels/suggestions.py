@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from backend.dashboard.analytics.tables import NAMES
 from backend.dashboard.analytics.view import FILTERS
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.frame.labels import PLATFORMS
@@ -49,7 +48,7 @@ async def suggestions() -> Suggestions:
     """What the organization has. Without facts at hand there are no values, and they are typed."""
     marked = await find_event_properties(resources().database, org_id())
     properties = [EventProperty(f"{BEGIN}{name}") for name in marked]
-    names = [(by.value, NAMES.get(by, "Outcome")) for by in (*FILTERS, Field.OUTCOME)]
+    names = [(by.value, by.label) for by in (*FILTERS, Field.OUTCOME)]
     names += [(by.value, f"Event's {by.property_name}") for by in properties]
     queries = [_query(by, Measure.CLICKS) for by in (*FILTERS, Field.OUTCOME)]
     of_events: list[QueryField] = [Field.EVENT, *properties]

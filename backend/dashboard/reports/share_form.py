@@ -11,9 +11,8 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.reports.form import MEASURE_PREFIX, TABLE_PREFIX, Fields, Problems, figures_to_choose
 from backend.dashboard.reports.saved_view import GROUPINGS, TABLE_FIELDS
 from backend.dashboard.reports.words import QueryWords
-from backend.dashboard.shared.filter_words import field_name
 from backend.domain.analytics.event_properties import EventProperty
-from backend.domain.analytics.query import Field, QueryField
+from backend.domain.analytics.query import Field, QueryField, field_label
 from backend.domain.reports.views import ViewKind
 
 # What is chosen to be shown, of kinds of which that can be chosen.
@@ -42,13 +41,13 @@ async def share_form(
         has_amounts=kind.has_amounts,
         has_chart=kind.has_chart,
         columns=_COLUMNS.get(kind, ""),
-        tables=[(f"{TABLE_PREFIX}{table}", field_name(table)) for table in (*TABLE_FIELDS, *properties)],
+        tables=[(f"{TABLE_PREFIX}{table}", field_label(table)) for table in (*TABLE_FIELDS, *properties)],
         measures=[
             (f"{MEASURE_PREFIX}{name}", words_of) for name, words_of in figures_to_choose(kind).items()
         ],
         groupings=[
             ("", "Only the totals"),
-            *((by.value, field_name(by)) for by in _groupings(fields, properties)),
+            *((by.value, field_label(by)) for by in _groupings(fields, properties)),
         ],
     )
 

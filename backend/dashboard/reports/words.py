@@ -11,14 +11,14 @@ from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.funnels.links import link_names
-from backend.dashboard.funnels.shown import name_of_field
-from backend.dashboard.shared.filter_words import field_name, filters_in_words
+from backend.dashboard.shared.filter_words import filters_in_words
 from backend.dashboard.shared.live import LIVE_WORDS
 from backend.dashboard.shared.rows import ROWS_NAMES
 from backend.domain.analytics.funnels.funnel import Funnel
 from backend.domain.analytics.funnels.words import filters_words, step_words
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import QueryPeriod
+from backend.domain.analytics.query import field_label
 from backend.domain.errors import FieldError
 from backend.domain.reports.json_form import report_url
 from backend.domain.reports.report import Report
@@ -101,7 +101,7 @@ async def _shown(view: ReportView) -> tuple[ViewParts, str]:
         return [("Rows", ROWS_NAMES[view.rows])], ROWS_NAMES[view.rows]
     first, *tables_of = view.queries
     columns = ", ".join(measure.label for measure in first.measures)
-    by = ", ".join(field_name(by) for query in tables_of or [first] for by in query.group_by)
+    by = ", ".join(field_label(by) for query in tables_of or [first] for by in query.group_by)
     labels, beginning = _OVERVIEW if view.kind is ViewKind.OVERVIEW else _TABLE
     parts = [(label, words) for label, words in zip(labels, (columns, by), strict=True) if words]
     return parts, beginning + columns + (f" by {by.lower()}" if by else "")
@@ -110,7 +110,7 @@ async def _shown(view: ReportView) -> tuple[ViewParts, str]:
 async def _funnel_parts(funnel: Funnel) -> ViewParts:
     names = await link_names(org_id(), funnel.steps)
     steps = [", ".join([step_words(step), *filters_words(step, names)]) for step in funnel.steps]
-    by = [("Split by", name_of_field(funnel.group_by))] if funnel.group_by else []
+    by = [("Split by", field_label(funnel.group_by))] if funnel.group_by else []
     return [("Funnel", _THEN.join(steps)), *by]
 
 

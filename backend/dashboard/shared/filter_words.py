@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from backend.dashboard.analytics.tables import NAMES, name_of
+from backend.dashboard.analytics.tables import name_of
 from backend.domain.analytics.answer import NamedLink
-from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.filter_words import filter_words
-from backend.domain.analytics.query import Field, Filter, Not, Prefix, QueryField
+from backend.domain.analytics.query import Field, Filter, Not, Prefix, field_label
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.reports.views import ReportView
 from backend.storage.driver.mongo import Database
@@ -30,16 +29,9 @@ async def filters_in_words(database: Database, org_id: OrgId, view: ReportView) 
     query = view.queries[-1]
     links = await _links(database, org_id, query.filters.get(Field.LINK))
     return [
-        (field_name(by), filter_words(chosen, partial(name_of, by, links=links)))
+        (field_label(by), filter_words(chosen, partial(name_of, by, links=links)))
         for by, chosen in query.filters.items()
     ]
-
-
-def field_name(by: QueryField) -> str:
-    """What people call a field."""
-    if isinstance(by, EventProperty):
-        return by.property_name
-    return NAMES.get(by) or by.value.replace("_", " ").capitalize()
 
 
 async def _links(database: Database, org_id: OrgId, chosen: Filter | None) -> Links:

@@ -19,12 +19,11 @@ from backend.dashboard.analytics.figures import (
 )
 from backend.dashboard.analytics.tables import SHORT, name_of
 from backend.dashboard.analytics.view import period_in_words
-from backend.dashboard.shared.filter_words import field_name
 from backend.domain.analytics.answer import AnalyticsAnswer, Row, Values
 from backend.domain.analytics.changes import Numeric
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.measures import Measure
-from backend.domain.analytics.query import TIMES, Query
+from backend.domain.analytics.query import TIMES, Query, field_label
 
 # The name of the file with what a report shows first.
 REPORT_FILE = "report"
@@ -117,7 +116,7 @@ def shown_report(answer: AnalyticsAnswer) -> ShownReport:
         compared=period_in_words(answer.previous_period) if answer.previous_period else "",
         totals=part.totals(),
         course=part.course() if part.is_course else None,
-        groups=[field_name(by) for by in query.group_by],
+        groups=[field_label(by) for by in query.group_by],
         measures=[part.label(measure) for measure in query.measures],
         rows=[part.row(row) for row in answer.rows] if query.group_by else [],
         left_out=answer.rows_left_out or 0,
@@ -179,7 +178,7 @@ class _Part:
         sizes = [self._size(row) for row in rows]
         most = max(sizes, default=0.0)
         return ShownTable(
-            field_name(query.group_by[0]),
+            field_label(query.group_by[0]),
             [(self.label(measure), SHORT.get(measure, "")) for measure in query.measures],
             [
                 replace(self.row(row), share=100 * size / most if most else 0.0)
@@ -209,7 +208,7 @@ class _Part:
                 name = label_of(query.time_field, value)
             else:
                 name = name_of(by, value, self.answer.links, None if by in TIMES else row.kind)
-            names.append((field_name(by), name))
+            names.append((field_label(by), name))
         return names
 
     def _cell(self, measure: Measure, row: Row) -> FigureCell:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.analytics.event_properties import EventProperty, event_fields
@@ -24,48 +24,75 @@ DEFAULT_LIMIT = 100
 CHANGE, DIFFERENCE = "change.", "difference."
 
 
-class Field(StrEnum):
-    """What is counted by: a part of the time, something of the link, of the click, or an event's name."""
+class FieldSubject(Enum):
+    """What a field is of."""
 
-    DAY = TimeField.DAY.value
-    WEEK = TimeField.WEEK.value
-    MONTH = TimeField.MONTH.value
-    HOUR = TimeField.HOUR.value
-    LINK = "link"
-    DOMAIN = "domain"
-    CAMPAIGN = "campaign"
-    SOURCE = "source"
-    MEDIUM = "medium"
-    TERM = "term"
-    CONTENT = "content"
-    TAG = "tag"
-    COUNTRY = "country"
-    PLATFORM = "platform"
-    SYSTEM = "system"
-    BROWSER = "browser"
-    REFERRER = "referrer"
-    VARIANT = "variant"
-    OUTCOME = "outcome"
-    EVENT = "event"
+    TIME = auto()
+    LINK = auto()
+    CLICK = auto()  # of single clicks, and of sales by the click that earned them
+    EVENT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDefinition:
+    """What people call a field, what it is of, and whether visits without a link have it of their address."""
+
+    label: str
+    subject: FieldSubject
+    is_in_addresses: bool = False
+
+
+class Field(StrEnum):
+    """What is counted by: a part of the time, something of the link, of the click, or an event's name.
+
+    What follows from a field reads its definition; languages of mails have its names too.
+    """
+
+    label: str
+    subject: FieldSubject
+    is_in_addresses: bool
+
+    # The definition is None where a field is looked up by its name.
+    def __new__(cls, name: str, definition: FieldDefinition | None = None) -> Field:
+        """Make the member of a definition."""
+        assert definition
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.label, member.subject = definition.label, definition.subject
+        member.is_in_addresses = definition.is_in_addresses
+        return member
+
+    DAY = TimeField.DAY.value, FieldDefinition("Day", FieldSubject.TIME)
+    WEEK = TimeField.WEEK.value, FieldDefinition("Week", FieldSubject.TIME)
+    MONTH = TimeField.MONTH.value, FieldDefinition("Month", FieldSubject.TIME)
+    HOUR = TimeField.HOUR.value, FieldDefinition("Hour", FieldSubject.TIME)
+    LINK = "link", FieldDefinition("Link", FieldSubject.LINK)
+    DOMAIN = "domain", FieldDefinition("Domain", FieldSubject.LINK)
+    CAMPAIGN = "campaign", FieldDefinition("Campaign", FieldSubject.LINK, is_in_addresses=True)
+    SOURCE = "source", FieldDefinition("Source", FieldSubject.LINK, is_in_addresses=True)
+    MEDIUM = "medium", FieldDefinition("Medium", FieldSubject.LINK, is_in_addresses=True)
+    TERM = "term", FieldDefinition("Term", FieldSubject.LINK, is_in_addresses=True)
+    CONTENT = "content", FieldDefinition("Content", FieldSubject.LINK, is_in_addresses=True)
+    TAG = "tag", FieldDefinition("Tag", FieldSubject.LINK)
+    COUNTRY = "country", FieldDefinition("Country", FieldSubject.CLICK)
+    PLATFORM = "platform", FieldDefinition("Platform", FieldSubject.CLICK)
+    SYSTEM = "system", FieldDefinition("System", FieldSubject.CLICK)
+    BROWSER = "browser", FieldDefinition("Browser", FieldSubject.CLICK)
+    REFERRER = "referrer", FieldDefinition("Referrer", FieldSubject.CLICK)
+    VARIANT = "variant", FieldDefinition("Variant", FieldSubject.CLICK)
+    OUTCOME = "outcome", FieldDefinition("Led to", FieldSubject.CLICK)
+    EVENT = "event", FieldDefinition("Event", FieldSubject.EVENT)
 
 
 # A field that has a name of its own, or a property of events.
 QueryField = Field | EventProperty
-TIMES = frozenset(Field(part) for part in TimeField)
-# Of single clicks, and of sales by the click that earned them.
-CLICK_FIELDS = frozenset(
-    {
-        Field.COUNTRY,
-        Field.PLATFORM,
-        Field.SYSTEM,
-        Field.BROWSER,
-        Field.REFERRER,
-        Field.VARIANT,
-        Field.OUTCOME,
-    }
-)
-# All that is left is of links.
-LINK_FIELDS = frozenset(Field) - TIMES - CLICK_FIELDS - {Field.EVENT}
+
+
+def _of(subject: FieldSubject) -> frozenset[Field]:
+    return frozenset(field for field in Field if field.subject is subject)
+
+
+TIMES, LINK_FIELDS, CLICK_FIELDS = _of(FieldSubject.TIME), _of(FieldSubject.LINK), _of(FieldSubject.CLICK)
 # What a cost is told for.
 COST_FIELDS = frozenset({Field.CAMPAIGN, Field.DAY, Field.WEEK, Field.MONTH})
 # What a link, a campaign or an ad led to, or nothing did.
@@ -294,6 +321,11 @@ def _check_order(query: Query) -> None:
 
 def _is_money(order: Order) -> bool:
     return isinstance(order.column, Measure) and order.column.is_money
+
+
+def field_label(field: QueryField) -> str:
+    """What people call a field."""
+    return field.property_name if isinstance(field, EventProperty) else field.label
 
 
 def is_of_events(name: QueryField) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from backend.domain.analytics.query import Field, QueryField
+from backend.domain.analytics.query import LINK_FIELDS, Field, QueryField
 from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
@@ -14,13 +14,7 @@ from backend.storage.analytics.conditions.reach import is_reached
 
 # The column of each field in the table of links. Rows by link have the link's number instead.
 _IN_LINKS: Mapping[str, str] = {
-    Field.LINK: "id",
-    Field.DOMAIN: "domain",
-    Field.CAMPAIGN: "campaign",
-    Field.SOURCE: "source",
-    Field.MEDIUM: "medium",
-    Field.TERM: "term",
-    Field.CONTENT: "content",
+    field.value: "id" if field is Field.LINK else field.value for field in LINK_FIELDS - {Field.TAG}
 }
 
 

@@ -37,13 +37,7 @@ _READ_FOR = {
     "identify": {Measure.IDENTITIES},
 }  # fmt: skip
 # What the address of a visit says of its source, for visits that no link led to.
-_OF_ADDRESS: Mapping[str, str] = {
-    Field.CAMPAIGN: "shares.campaign",
-    Field.SOURCE: "shares.source",
-    Field.MEDIUM: "shares.medium",
-    Field.TERM: "shares.term",
-    Field.CONTENT: "shares.content",
-}
+_OF_ADDRESS: Mapping[str, str] = {field: f"shares.{field}" for field in Field if field.is_in_addresses}
 _NOTHING = "NULL::VARCHAR"
 _APART = f"""
     CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'

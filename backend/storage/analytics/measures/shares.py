@@ -11,6 +11,7 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from backend.domain.analytics.measures import MeasureKind
+from backend.domain.analytics.query import CLICK_FIELDS, Field
 from backend.storage.analytics.conditions.moment_answers import execute_parsed, once, rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
@@ -21,17 +22,17 @@ from backend.storage.analytics.credit.tables import forget_credit
 # The shares of at most so many tellings are kept for the next query. More would take much memory, and are
 # worked out again.
 _MOST_TELLINGS_KEPT = 200_000
+_OF_CLICK = ", ".join(f"{field} := {field}" for field in Field if field in CLICK_FIELDS - {Field.VARIANT})
 # The click that earned a sale: of several in one millisecond always the same one, and one that counts where
 # one does. Clicks that were added up are left out. The other columns are read only of the clicks that match.
-_EARNING = """
+_EARNING = f"""
     SELECT link, "at" AS clicked_at, min(struct_pack(
-        is_other := reason IS NOT NULL, country := country, platform := platform, system := system,
-        browser := browser, referrer := referrer, outcome := outcome
+        is_other := reason IS NOT NULL, {_OF_CLICK}
     )) AS click
     FROM clicks
     WHERE rowid IN (
         SELECT clicks.rowid FROM clicks
-        JOIN (SELECT DISTINCT link, click_at FROM {} WHERE click_at IS NOT NULL) AS touched
+        JOIN (SELECT DISTINCT link, click_at FROM {{}} WHERE click_at IS NOT NULL) AS touched
             ON touched.link = clicks.link AND touched.click_at = clicks."at"
         WHERE weight = 1
     )
