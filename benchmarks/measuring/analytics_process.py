@@ -68,7 +68,7 @@ async def until_ready(analytics: Analytics, org_id: OrgId) -> float:
         try:
             await analytics.ask(org_id, ClickWindow(_NO_LINK, utc_now()))
         except FactsNotReady as error:
-            print(f"\r  {error.clicks:,} clicks in columns", end="", flush=True)
+            print(f"\r  {error.clicks or 0:,} clicks in columns", end="", flush=True)
         else:
             print("\r", end="")
             return time.monotonic() - began

@@ -157,6 +157,7 @@ class OpenProjections:
     async def _opened(self, org_id: OrgId) -> Projection:
         projection = self._open.get(org_id)
         if projection and not projection.file.is_there:
+            await projection.stop()  # what it still loads would be lost
             await self._close_unused(org_id, projection)
             projection = None
         if projection is None:
@@ -171,7 +172,9 @@ class OpenProjections:
         try:
             await projection.until_unused(_CLOSE_SECONDS)
         except TimeoutError:
-            raise NoAnswer("The file of the figures is to be opened again, and is still used.") from None
+            raise NoAnswer(
+                "The file of the figures is to be opened again, and is still used; ask again."
+            ) from None
         await self._close_now(org_id)
 
     async def _close_now(self, org_id: OrgId) -> None:

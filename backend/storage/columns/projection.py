@@ -70,12 +70,16 @@ class Projection:
         self._writes = file.connection()
 
     async def close(self) -> None:
-        """Stop, and close the file. Who waits for the facts gets FactsNotReady."""
+        """Stop, and close the file."""
+        await self.stop()
+        await asyncio.to_thread(self._close_file)
+
+    async def stop(self) -> None:
+        """Read no more. Who waits for the facts gets FactsNotReady."""
         for task in (self._next, self._running):
             if task:
                 task.cancel()
         await asyncio.gather(*filter(None, (self._next, self._running)), return_exceptions=True)
-        await asyncio.to_thread(self._close_file)
 
     def _close_file(self) -> None:
         with suppress(duckdb.Error):

@@ -163,6 +163,12 @@ async def test_a_load_keeps_what_it_has(
     assert 0 < loaded < 2_500
 
 
+def delete_files(folder: Path, org_id: OrgId) -> None:
+    """Delete an organization's files below the process."""
+    for path in folder.glob(f"{org_id}.*"):
+        path.unlink()
+
+
 async def not_ready(projections: Projections, org_id: OrgId) -> FactsNotReady:
     """What who asks is told."""
     with pytest.raises(FactsNotReady) as raised:
@@ -202,6 +208,35 @@ async def test_what_is_said_while_figures_are_not_there(
         why = str(await not_ready(projections, organization.id))
         assert "are being brought up to date" in why
         assert "anew" not in why
+
+
+async def test_a_file_that_is_deleted_while_it_is_loaded(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nobody waits for the load that is lost: who asks next has the file made anew."""
+    is_begun, begun = asyncio.Event(), 0
+
+    async def load_for_ever_at_first(*arguments: Any, **named: Any) -> list[str]:
+        nonlocal begun
+        begun += 1
+        is_begun.set()
+        if begun == 1:
+            await asyncio.Event().wait()
+        return await load(*arguments, **named)
+
+    monkeypatch.setattr(projection, "load", load_for_ever_at_first)
+    organization = await make_organization()
+    await store_blocks(database, organization.id, 1, 100)
+    async with host(database, tmp_path) as projections:
+        asked = asyncio.create_task(is_ready(projections, organization.id))
+        await is_begun.wait()
+        delete_files(tmp_path, organization.id)
+        async with asyncio.timeout(8):
+            assert await count(projections, database, organization.id) == 100
+        assert not await asked
 
 
 async def test_a_file_is_written_anew_beside_questions(
