@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from functools import partial
 
+import pytest
+from bson import Timestamp
+
 from backend.app import Service
+from backend.concurrency.startable import running
 from backend.domain.ids import OrgId
+from backend.storage.driver.blocking import BlockingDatabase, in_thread
+from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag
-from backend.storage.outbox import entries
-from backend.storage.outbox.sequencer import place_waiting
+from backend.storage.outbox import entries, heads, sequencer
+from backend.storage.outbox.sequencer import Sequencer, place_all, place_waiting
+from backend.storage.processes.leases import NAME as LEASES
+from backend.storage.processes.leases import end_lease, take_lease
 from backend.system.clock import utc_now
 from tests.between_commands import moments
 from tests.fresh_database import fresh_database
+from tests.polling import wait_for_async
 
 
 async def test_another_sequencer_works_between_two_steps_of_one(service: Service) -> None:
@@ -32,3 +42,50 @@ async def test_another_sequencer_works_between_two_steps_of_one(service: Service
             stored = database[entries.NAME].find({"org_id": org_id}).sort("place", 1)
             places = [entry.get("place") async for entry in stored]
             assert places == list(range(1, 3 + moment.came))
+
+
+async def test_who_asks_is_not_stopped_by_another_feed(service: Service) -> None:
+    """Its own entries get their places, whatever is wrong with the head of another."""
+    async with fresh_database(service.resources.database) as database:
+        damaged, whole = await _waiting(database), await _waiting(database)
+        await database[heads.NAME].insert_one({"_id": damaged, "place": "many", "stamp": Timestamp(1, 1)})
+        await place_all(database, whole)
+        assert await _is_placed(database, whole)
+        with pytest.raises(ValueError, match="many"):
+            await place_all(database, damaged)
+
+
+async def test_one_that_was_killed_while_it_placed_holds_no_feed(service: Service) -> None:
+    """Its transaction, which MongoDB would keep for a minute, is ended by whoever meets its head once its
+    lease has run out; the others' entries have their places before."""
+    async with fresh_database(service.resources.database) as database:
+        held, free = await _waiting(database), await _waiting(database)
+        session = await sequencer._new_session(database)
+        name = f"{sequencer._ASKING}{sequencer._id_of(session)}"
+        assert await take_lease(database, name, "killed", timedelta(minutes=1))
+
+        def hold(blocking: BlockingDatabase) -> None:
+            session.start_transaction()
+            blocking[heads.NAME].update_one(
+                {"_id": held}, {"$set": {"place": 0}}, upsert=True, session=session
+            )
+
+        await in_thread(database, hold)
+        async with running(Sequencer(database)):
+            await wait_for_async(partial(_is_placed, database, free), "the other feed goes on")
+            assert not await _is_placed(database, held)
+            await end_lease(database, name, "killed")
+            await wait_for_async(partial(_is_placed, database, held), "its transaction is ended")
+        assert await database[LEASES].find_one({"_id": name}) is None
+        await in_thread(database, lambda _: session.end_session())
+
+
+async def _waiting(database: Database) -> OrgId:
+    """An organization with an entry that waits for its place."""
+    org_id = OrgId(str(uuid.uuid4()))
+    await create_tag(database, org_id, "tag", None, utc_now())
+    return org_id
+
+
+async def _is_placed(database: Database, org_id: OrgId) -> bool:
+    return await database[entries.NAME].find_one({"org_id": org_id, "waits": True}) is None
