@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from bson import encode
 from motor.motor_asyncio import AsyncIOMotorClientSession, AsyncIOMotorCursor, AsyncIOMotorDatabase
 from pymongo import WriteConcern
-from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
+from pymongo.errors import (
+    ConnectionFailure,
+    ExecutionTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+)
 from pymongo.read_concern import ReadConcern
 
 from backend.storage.driver.deadlines import deadline
@@ -56,6 +62,8 @@ _TEMPORARY_CODES = frozenset(
         13436,  # NotPrimaryOrSecondary
     }
 )
+# A transaction has more than the server's log, or its cache, takes.
+_TOO_LARGE_CODES = frozenset({257, 388})
 _TEMPORARY_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 # A collection that does not exist. `until_confirmed` reads it only to wait for the read.
 _MISSING_COLLECTION = "none"
@@ -101,6 +109,12 @@ def _codes(error: StorageError) -> set[int]:
 def is_too_slow(error: BaseException) -> bool:
     """Whether the server stopped because a time limit set by the caller has passed."""
     return isinstance(error, PyMongoError) and (isinstance(error, ExecutionTimeout) or error.timeout)
+
+
+def is_too_much(error: BaseException) -> bool:
+    """Whether the server can't do so much at once: a part of it may do."""
+    is_too_large = isinstance(error, StorageError) and not _TOO_LARGE_CODES.isdisjoint(_codes(error))
+    return is_too_large or (is_too_slow(error) and not isinstance(error, ServerSelectionTimeoutError))
 
 
 def is_away(error: BaseException) -> bool:

@@ -84,6 +84,14 @@ async def set_history(database: Database, session: ClientSession, device: Device
     await database[NAME].update_one({"_id": stored["_id"]}, {"$set": history}, session=session)
 
 
+async def touch(
+    database: Database, session: ClientSession, org_id: OrgId, device_ids: Iterable[DeviceId]
+) -> None:
+    """Have this transaction conflict with others that write one of these devices."""
+    own = {"_id": {"$in": [own_id(org_id, device_id) for device_id in device_ids]}, "org_id": org_id}
+    await database[NAME].update_many(own, {"$inc": {"revision": 1}}, session=session)
+
+
 async def first_and_last_arrival(database: Database, org_id: OrgId) -> tuple[datetime, datetime] | None:
     """The times when the organization's first and its newest device arrived; None if it has no devices."""
     ends = [

@@ -11,9 +11,11 @@ from typing import Any
 from backend.domain.feed.facts import Fact, erased_fact
 from backend.domain.ids import DeviceId, InstallId, OrgId
 from backend.domain.sales.belongings import DevicePart, part_of, rest_of_device
+from backend.domain.visitors.attribution import Device
 from backend.storage.accounts.organizations import find_retention_days
 from backend.storage.apps import installs
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.driver.mongo import ClientSession, Database, Document, server_time
+from backend.storage.driver.page_size import PageSize
 from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.privacy.belongings import Piece, elsewhere
 from backend.storage.lifecycle.privacy.personal_changes import (
@@ -33,14 +35,14 @@ Tell = Callable[[Fact], Awaitable[None]]
 
 
 async def erase_piece(
-    database: Database, org_id: OrgId, piece: Piece, tell: Tell, most: int
+    database: Database, org_id: OrgId, piece: Piece, tell: Tell, pages: PageSize
 ) -> tuple[Counter[str], bool]:
     """Erase a piece. Returns the number of deleted documents by collection, and whether anything was there.
 
-    No transaction changes more than `most` documents of a collection.
+    No transaction changes more documents of a collection than a page has.
     """
     installs_of_devices = await installs.find_installs_of(database, org_id, piece.whole_devices)
-    erasing = _Erasing(database, org_id, piece, [*piece.installs, *installs_of_devices], most)
+    erasing = _Erasing(database, org_id, piece, [*piece.installs, *installs_of_devices], pages)
     if not await erasing.is_there():
         return Counter(), False
     await tell(await erasing.fact())
@@ -53,7 +55,7 @@ class _Erasing:
     org_id: OrgId
     piece: Piece
     installs: Sequence[InstallId]
-    most: int
+    pages: PageSize
 
     @cached_property
     def _parts(self) -> Mapping[DeviceId, DevicePart]:
@@ -94,16 +96,16 @@ class _Erasing:
     async def erase(self) -> Counter[str]:
         """Erase it: last what shows that the rest is the person's."""
         deleted: Counter[str] = Counter()
-        person, most = self.piece.person, self.most
+        person, pages = self.piece.person, self.pages
         if self._parts:
             # Leads that name an address come later: they show whose a device is that is no customer's.
             deleted += await self._erase_records(
                 Naming("device_id", list(self._parts), but_emails=sorted(person.emails))
             )
         for fact in self._facts():
-            await empty_facts(self.database, self.org_id, fact, most)
+            await empty_facts(self.database, self.org_id, fact, pages)
         for name, condition in self._elsewhere():
-            deleted[name] += await delete_all(self.database, self.org_id, name, condition, most)
+            deleted[name] += await delete_all(self.database, self.org_id, name, condition, pages)
         deleted += await self._erase_devices()
         if self.piece.records:
             deleted += await self._erase_records(self.piece.records)
@@ -112,9 +114,9 @@ class _Erasing:
             await self.database[contacts.NAME].update_many(self._claimed(), forget)
         for device_id, customer_id in person.on_devices:
             pair: Document = {"device_id": device_id, "customer_id": customer_id}
-            await empty_facts(self.database, self.org_id, pair, most, only="customer_id")
+            await empty_facts(self.database, self.org_id, pair, pages, only="customer_id")
         ids = [contact["_id"] for contact in self.piece.contacts]
-        gone = await delete_all(self.database, self.org_id, contacts.NAME, {"_id": {"$in": ids}}, most)
+        gone = await delete_all(self.database, self.org_id, contacts.NAME, {"_id": {"$in": ids}}, pages)
         return deleted + Counter({contacts.NAME: gone})
 
     def _elsewhere(self) -> list[tuple[str, Document]]:
@@ -140,7 +142,7 @@ class _Erasing:
 
     async def _erase_records(self, naming: Naming) -> Counter[str]:
         days = (await find_retention_days(self.database, [self.org_id])).get(self.org_id)
-        found = PersonalRecords(self.database, self.org_id, self.piece.person, naming, self.most)
+        found = PersonalRecords(self.database, self.org_id, self.piece.person, naming, self.pages)
         return await found.erase(days)
 
     async def _erase_devices(self) -> Counter[str]:
@@ -148,36 +150,64 @@ class _Erasing:
 
         A device of which somebody tells meanwhile whose it is, stays for the next try.
         """
+        left, deleted = list(self.piece.devices), Counter[str]()
 
-        async def work(session: ClientSession) -> Counter[str]:
-            person = self.piece.person
-            stored = await devices.find_by_ids(self.database, self.org_id, self._parts, session)
-            seen = [device for device in self.piece.devices if device.id in stored]
-            same = [stored[device.id] for device in seen if stored[device.id].customers == device.customers]
-            whole = [device.id for device in same if self._parts[device.id].is_whole]
-            rest = [
-                rest_of_device(person, device, self._parts[device.id])
-                for device in same
-                if not self._parts[device.id].is_whole
-            ]
-            for device in rest:
-                await devices.set_history(self.database, session, device)
-            changed = [devices.own_id(self.org_id, device.id) for device in rest]
-            await note_reread(self.database, session, self.org_id, devices.NAME, changed)
-            shared = sum(bool(self._parts[device.id].times) for device in rest)
-            return await self._delete_devices(session, whole) + Counter({SHARED_DEVICES: shared})
+        async def work(session: ClientSession) -> tuple[Counter[str], int]:
+            return await self._erase_page(session, left[: self.pages.now])
 
-        return await in_transaction(self.database, work) if self._parts else Counter()
+        while left:
+            of_page, done = await self.pages.transact(self.database, work)
+            deleted += of_page
+            del left[:done]
+        return deleted
 
-    async def _delete_devices(self, session: ClientSession, whole: Sequence[DeviceId]) -> Counter[str]:
-        """Delete these devices, and what was told of others on them."""
-        ids = [devices.own_id(self.org_id, device_id) for device_id in whole]
-        await note_reread(self.database, session, self.org_id, devices.NAME, ids)
-        others = {
+    async def _erase_page(self, session: ClientSession, page: Sequence[Device]) -> tuple[Counter[str], int]:
+        """Do so for some of the devices. Returns what was deleted, and with how many devices it is done.
+
+        That is none of them while more contacts are left of others on them than a page has.
+        """
+        stored = await devices.find_by_ids(
+            self.database, self.org_id, [device.id for device in page], session
+        )
+        seen = [device for device in page if device.id in stored]
+        same = [stored[device.id] for device in seen if stored[device.id].customers == device.customers]
+        whole = [device.id for device in same if self._parts[device.id].is_whole]
+        contacts_of_others = await self._delete_contacts_of_others(session, whole)
+        deleted = Counter({contacts.NAME: contacts_of_others})
+        if contacts_of_others == self.pages.now:
+            # So that nobody tells whose they are meanwhile: this would be stored without these contacts.
+            await devices.touch(self.database, session, self.org_id, whole)
+            return deleted, 0
+        deleted[devices.NAME] = await self._delete_devices(session, whole)
+        deleted[SHARED_DEVICES] = await self._set_rest(
+            session, [device for device in same if device.id not in whole]
+        )
+        return deleted, len(page)
+
+    async def _set_rest(self, session: ClientSession, shared: Sequence[Device]) -> int:
+        """Remove the person from these devices. Returns how many of them had anything of the person."""
+        for device in shared:
+            rest = rest_of_device(self.piece.person, device, self._parts[device.id])
+            await devices.set_history(self.database, session, rest)
+        changed = [devices.own_id(self.org_id, device.id) for device in shared]
+        await note_reread(self.database, session, self.org_id, devices.NAME, changed)
+        return sum(bool(self._parts[device.id].times) for device in shared)
+
+    async def _delete_contacts_of_others(self, session: ClientSession, whole: Sequence[DeviceId]) -> int:
+        """Delete what was told of others on these devices, at most a page of it. Returns how much."""
+        of_others = {
+            "org_id": self.org_id,
             "device_id": {"$in": list(whole)},
             "customer_id": {"$nin": sorted(self.piece.person.customers)},
         }
-        of_others = {"org_id": self.org_id} | others
-        gone = await self.database[contacts.NAME].delete_many(of_others, session=session)
-        deleted = await self.database[devices.NAME].delete_many({"_id": {"$in": ids}}, session=session)
-        return Counter({devices.NAME: deleted.deleted_count, contacts.NAME: gone.deleted_count})
+        found = self.database[contacts.NAME].find(of_others, {"_id": 1}, session=session)
+        ids = [contact["_id"] async for contact in found.limit(self.pages.now)]
+        own = {"org_id": self.org_id, "_id": {"$in": ids}}
+        return (await self.database[contacts.NAME].delete_many(own, session=session)).deleted_count
+
+    async def _delete_devices(self, session: ClientSession, whole: Sequence[DeviceId]) -> int:
+        """Delete these devices. Returns how many there were."""
+        ids = [devices.own_id(self.org_id, device_id) for device_id in whole]
+        await note_reread(self.database, session, self.org_id, devices.NAME, ids)
+        own = {"_id": {"$in": ids}, "org_id": self.org_id}
+        return (await self.database[devices.NAME].delete_many(own, session=session)).deleted_count

@@ -8,7 +8,8 @@ from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import DEVICE, reread_fact
 from backend.domain.ids import OrgId
 from backend.storage.apps import installs
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.driver.mongo import ClientSession, Database, Document, server_time
+from backend.storage.driver.page_size import PageSize
 from backend.storage.outbox import entries
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import devices, events
@@ -24,12 +25,12 @@ _READ_BY_ANALYTICS: Mapping[str, str] = {
 
 
 async def delete_all(
-    database: Database, org_id: OrgId, collection: str, condition: Document, most: int
+    database: Database, org_id: OrgId, collection: str, condition: Document, pages: PageSize
 ) -> int:
-    """Delete all documents that the condition finds, so many in each transaction. Returns how many."""
+    """Delete all documents that the condition finds, a page in each transaction. Returns how many."""
 
     async def work(session: ClientSession) -> int:
-        found = database[collection].find(condition, {"_id": 1}, session=session).limit(most)
+        found = database[collection].find(condition, {"_id": 1}, session=session).limit(pages.now)
         ids: list[str] = [document["_id"] async for document in found]
         if ids:
             await note_reread(database, session, org_id, collection, ids)
@@ -37,18 +38,18 @@ async def delete_all(
         return len(ids)
 
     total = 0
-    while deleted := await in_transaction(database, work):
+    while deleted := await pages.transact(database, work):
         total += deleted
     return total
 
 
 async def empty_facts(
-    database: Database, org_id: OrgId, fact: Document, most: int, *, only: str | None = None
+    database: Database, org_id: OrgId, fact: Document, pages: PageSize, *, only: str | None = None
 ) -> None:
     """Empty the fields that `fact` has, or `only` one of them, of all facts in the feed that are like it."""
     stored, query = database[entries.NAME], facts_like(org_id, fact)
     empty = {"$set": {f"facts.$[fact].{name}": None for name in ([only] if only else fact)}}
-    while ids := [entry["_id"] async for entry in stored.find(query, {"_id": 1}).limit(most)]:
+    while ids := [entry["_id"] async for entry in stored.find(query, {"_id": 1}).limit(pages.now)]:
         await stored.update_many({"_id": {"$in": ids}}, empty, array_filters=[_within("fact", fact)])
 
 

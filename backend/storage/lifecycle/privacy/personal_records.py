@@ -14,7 +14,8 @@ from backend.domain.sales.records import Record
 from backend.domain.visitors.attribution import Device
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.persons import Person
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.driver.page_size import PageSize
 from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.privacy.personal_changes import note_reread
 from backend.storage.sales import conversions, leads
@@ -61,7 +62,7 @@ class PersonalRecords:
     org_id: OrgId
     person: Person
     naming: Naming
-    most: int
+    pages: PageSize
     _after: dict[Kind, str] = field(default_factory=dict, init=False)
 
     async def list_theirs(self) -> AsyncIterator[FoundRecord]:
@@ -86,7 +87,7 @@ class PersonalRecords:
                 async def work(session: ClientSession, kind: Kind = kind) -> tuple[int, str | None]:
                     return await self._erase_page(session, kind, days)
 
-                gone, last = await in_transaction(self.database, work)
+                gone, last = await self.pages.transact(self.database, work)
                 deleted[name] += gone
                 if last is None:
                     break
@@ -122,7 +123,7 @@ class PersonalRecords:
         name = COLLECTIONS[kind]
         pages = {"$and": [self.naming.condition(name), {"_id": {"$gt": self._after.get(kind, "")}}]}
         found = self.database[name].find({"org_id": self.org_id} | pages, session=session)
-        documents = await found.sort("_id", 1).limit(self.most).to_list(None)
+        documents = await found.sort("_id", 1).limit(self.pages.now).to_list(None)
         page = [(document, records.record_of(kind, document)) for document in documents]
         named = {record.device_id for _, record in page if record.device_id}
         own_devices = await devices.find_by_ids(self.database, self.org_id, named, session)

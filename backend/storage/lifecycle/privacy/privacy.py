@@ -12,6 +12,7 @@ from backend.domain.visitors.persons import Person, Subject
 from backend.storage.apps.installs import find_installs_of
 from backend.storage.audit.facts import record
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.page_size import PageSize
 from backend.storage.feed.loaders.records import COLLECTIONS
 from backend.storage.lifecycle.collections import personal_collections
 from backend.storage.lifecycle.privacy.belongings import (
@@ -64,7 +65,7 @@ async def _records(database: Database, org_id: OrgId, piece: Piece) -> AsyncIter
     of_devices = Naming("device_id", [device.id for device in piece.devices], sorted(person.emails))
     for naming in (of_devices, piece.records):
         if naming and naming.ids:
-            records = PersonalRecords(database, org_id, person, naming, MOST_IN_PIECE)
+            records = PersonalRecords(database, org_id, person, naming, PageSize(MOST_IN_PIECE))
             async for found in records.list_theirs():
                 yield found
 
@@ -85,14 +86,15 @@ async def erase_subject(
 
     A device that others also use is kept without the subject's data, and counted as SHARED_DEVICES. Marks
     that prevent a call or transaction from counting twice are kept: without them, erased data could come
-    back. It is done in pieces of at most `most` documents. If it is interrupted, a running service goes on
+    back. It is done in pieces of at most `most` documents, and in pages where a transaction with a whole
+    piece is too much for MongoDB. If it is interrupted, a running service goes on
     with it, and so does the same call.
     """
-    erasure, deleted = Erasure(database, org_id, subject), Counter[str]()
+    erasure, pages, deleted = Erasure(database, org_id, subject), PageSize(most), Counter[str]()
     for _ in range(_MOST_ROUNDS):
         was_there = False
         async for piece in pieces(database, org_id, subject, most):
-            of_piece, is_there = await erase_piece(database, org_id, piece, erasure.tell, most)
+            of_piece, is_there = await erase_piece(database, org_id, piece, erasure.tell, pages)
             deleted += of_piece
             was_there |= is_there
         if not was_there:

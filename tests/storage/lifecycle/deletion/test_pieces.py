@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 
+from motor.motor_asyncio import AsyncIOMotorClient
+from pymongo import monitoring
+
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.visitors.persons import Subject
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.connection import uri_of
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.privacy.privacy import erase_subject, finish_erasures
 from backend.storage.sales.batches import store_batches
 from backend.storage.visitors import erasures
@@ -58,6 +63,32 @@ async def test_a_customer_of_many_devices_goes_in_pieces(database: Database) -> 
     assert str(GUEST.customer_id) not in str(left)
 
 
+async def test_what_was_told_of_others_on_a_device_goes_in_pages(database: Database) -> None:
+    """A till whose buyers' names were told without it being theirs: no transaction deletes more of them than
+    a page has, and the device goes last."""
+    org_id = OrgId(str(uuid.uuid4()))
+    await tell_guests(database, org_id, 2)
+    [device_id, _] = [device["device_id"] async for device in database["devices"].find({"org_id": org_id})]
+    contacts = [
+        {
+            "_id": f"{org_id}/{device_id}/buyer-{number}",
+            "org_id": org_id,
+            "device_id": device_id,
+            "customer_id": f"buyer-{number}",
+            "last_at": utc_now(),
+        }
+        for number in range(22)
+    ]
+    await database["contacts"].insert_many(contacts)
+    async with watched(database) as (seen, deleted):
+        erased = await erase_subject(seen, org_id, GUEST, most=4)
+    assert (erased["contacts"], erased["devices"]) == (24, 2)
+    assert max(number for _, number in deleted) <= 4
+    of_devices = [place for place, (name, _) in enumerate(deleted) if name == "devices"]
+    assert of_devices[0] > sum(name == "contacts" for name, _ in deleted[: of_devices[0]]) > 4
+    assert await counts(database, org_id) == [0] * len(NAMED)
+
+
 async def test_an_erasure_goes_on_after_a_kill_at_any_moment(database: Database) -> None:
     """What was begun is ended by a running service, and what was not has changed nothing."""
     async for moment in moments(database):
@@ -77,6 +108,41 @@ async def test_an_erasure_goes_on_after_a_kill_at_any_moment(database: Database)
             for name, some in (await everything(database, org_id)).items()
         }
         assert str(GUEST.customer_id) not in str(left)
+
+
+class _Deletes(monitoring.CommandListener):
+    """Notes of which collection each command deletes, and how many documents."""
+
+    def __init__(self) -> None:
+        self.deleted: list[tuple[str, int]] = []
+        self._begun: dict[int, str] = {}
+
+    def started(self, event: monitoring.CommandStartedEvent) -> None:
+        """Note of which collection."""
+        if event.command_name == "delete":
+            self._begun[event.request_id] = event.command["delete"]
+
+    def succeeded(self, event: monitoring.CommandSucceededEvent) -> None:
+        """Note how many."""
+        if name := self._begun.pop(event.request_id, None):
+            self.deleted.append((name, event.reply["n"]))
+
+    def failed(self, event: monitoring.CommandFailedEvent) -> None:
+        """Nothing was deleted."""
+
+
+@asynccontextmanager
+async def watched(database: Database) -> AsyncIterator[tuple[Database, list[tuple[str, int]]]]:
+    """The database by a connection of its own, and what its commands delete."""
+    deletes = _Deletes()
+    client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
+        uri_of(database), tz_aware=True, event_listeners=[deletes]
+    )
+    options = {name: getattr(database, name) for name in ("codec_options", "read_concern", "write_concern")}
+    try:
+        yield client.get_database(database.name, **options), deletes.deleted
+    finally:
+        client.close()
 
 
 async def finish(database: Database, org_id: OrgId) -> int:
