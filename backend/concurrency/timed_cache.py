@@ -25,15 +25,21 @@ class TimedCache(Generic[KeyT, ValueT]):
     """
 
     LIFETIME = 2.0
-    CAPACITY = 10_000
+    CAPACITY = 10_000  # in what `size_of` counts
 
     def __init__(
         self, load: Callable[[KeyT], Awaitable[ValueT]], monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._load = load
         self._monotonic = monotonic
-        self._entries: OrderedDict[KeyT, tuple[float, ValueT]] = OrderedDict()  # with the end of validity
+        # With the end of validity, and the size.
+        self._entries: OrderedDict[KeyT, tuple[float, ValueT, int]] = OrderedDict()
+        self._size = 0  # of all entries
         self._loading: dict[KeyT, asyncio.Task[ValueT]] = {}
+
+    def size_of(self, value: ValueT) -> int:
+        """How much of CAPACITY a result takes: one, unless results can be large."""
+        return 1
 
     async def get(self, key: KeyT) -> ValueT:
         """The result of `load` for this key, or its cached result. Raises what `load` raises."""
@@ -79,8 +85,11 @@ class TimedCache(Generic[KeyT, ValueT]):
         return value
 
     def _remember(self, key: KeyT, value: ValueT) -> None:
-        self._entries.pop(key, None)
-        if value:
-            self._entries[key] = (self._monotonic() + self.LIFETIME, value)
-        while len(self._entries) > self.CAPACITY:
-            self._entries.popitem(last=False)
+        if former := self._entries.pop(key, None):
+            self._size -= former[2]
+        if value and (size := self.size_of(value)) <= self.CAPACITY:
+            self._entries[key] = (self._monotonic() + self.LIFETIME, value, size)
+            self._size += size
+        while self._size > self.CAPACITY:
+            _, (_, _, size) = self._entries.popitem(last=False)
+            self._size -= size

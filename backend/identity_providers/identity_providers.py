@@ -24,7 +24,9 @@ from backend.web_client.guarded_network import GuardedNetwork
 _SECONDS = 10.0
 # Key sets with certificates in them have some ten kilobytes.
 _MOST_BYTES = 256 * 1024
-_KEPT_PROVIDERS = 500
+# Of what providers say about themselves, and of their keys.
+_KEPT_BYTES = 16_000_000
+_ENTRY_BYTES = 1_000  # beside the texts
 # After so many seconds a provider is asked again what it says about itself. New keys are asked for at once.
 _METADATA_SECONDS = 600.0
 _KEYS_SECONDS = 3_600.0
@@ -38,8 +40,8 @@ class IdentityProviders:
         network = GuardedNetwork(allows_private=allows_private, allows_loopback=allows_loopback)
         self._client = GuardedClient(network, seconds=_SECONDS, most_bytes=_MOST_BYTES)
         self._address = ReceiverUrl(allows_loopback)
-        self._metadata = TTLCache[str, ProviderMetadata](_KEPT_PROVIDERS, _METADATA_SECONDS)
-        self._keys = TTLCache[str, KeySet](_KEPT_PROVIDERS, _KEYS_SECONDS)
+        self._metadata = TTLCache[str, ProviderMetadata](_KEPT_BYTES, _METADATA_SECONDS, getsizeof=_bytes_of)
+        self._keys = TTLCache[str, KeySet](_KEPT_BYTES, _KEYS_SECONDS, getsizeof=_bytes_of_keys)
 
     async def read_metadata(self, provider: IdentityProvider) -> ProviderMetadata:
         """What the provider says about itself now. Raises SignInRefused, or InvalidField for what it says."""
@@ -115,3 +117,11 @@ class IdentityProviders:
         if told.get("email") != claims.get("email", told.get("email")):
             told.pop("email_verified", None)  # which is about the other address
         return {**told, **claims}
+
+
+def _bytes_of(metadata: ProviderMetadata) -> int:
+    return _ENTRY_BYTES + len(repr(metadata))
+
+
+def _bytes_of_keys(keys: KeySet) -> int:
+    return sum(_ENTRY_BYTES + len(repr(key.as_dict())) for key in keys)

@@ -293,7 +293,7 @@ class Redirector:
                 return withheld.answer
         variant = None
         if target and outcome is _WEB:
-            answer, variant = answer_by_rule(visit, target), target.variant
+            answer, variant = answer_by_rule(visit, entry, target), target.variant
             click_id = await self._recorder.record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
             click_id = self._recorder.earlier_click(visit, entry, arrival) if entry.apps.in_app_page else None

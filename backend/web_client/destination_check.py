@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from backend.web_client.page_reader import PageReader, Unreadable
 
 _TOO_MANY_REQUESTS = 429
+_OWNER = "checks of destinations"
 
 
 class DestinationCheck:
@@ -45,7 +46,7 @@ class DestinationCheck:
     async def _ask(self, host: str, url: str, method: str) -> str | None:
         await asyncio.sleep(max(0.0, self._asked.get(host, 0.0) + self._pause - time.monotonic()))
         try:
-            status = (await self._reader.read(url, method=method)).status
+            status = (await self._reader.read(url, _OWNER, method=method)).status
         except Unreadable as error:
             return str(error)
         finally:

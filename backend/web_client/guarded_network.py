@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
 import httpcore
 
+from backend.concurrency.fair_semaphore import FairSemaphore
 from backend.domain.web.public_addresses import is_loopback, is_public
 
 # The addresses of a host, as the system knows them.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 _MOST_ADDRESSES = 3
 # Nothing else uses these threads: a name server may take minutes to fail, and a look-up can't be cancelled.
-_lookup_threads = ThreadPoolExecutor(16, thread_name_prefix="look-up")
+_MOST_LOOKUPS = 16
+_lookup_threads = ThreadPoolExecutor(_MOST_LOOKUPS, thread_name_prefix="look-up")
+_lookups = FairSemaphore(_MOST_LOOKUPS)
+_asking: ContextVar[Hashable] = ContextVar("asking")
+
+
+@contextmanager
+def asking_for(owner: Hashable) -> Iterator[None]:
+    """The block asks for hosts that this owner names: hosts whose name servers don't answer keep nobody else
+    waiting."""
+    former = _asking.set(owner)
+    try:
+        yield
+    finally:
+        _asking.reset(former)
 
 
 class NotPublic(httpcore.ConnectError):
@@ -26,9 +43,16 @@ class NotPublic(httpcore.ConnectError):
 
 async def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, best first. Raises OSError."""
+    # Who gives up leaves a thread that is still busy, so the look-up goes on, and keeps its place.
+    looking_up = asyncio.ensure_future(_look_up(host, port))
+    looking_up.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    return list(dict.fromkeys(str(info[4][0]) for info in await asyncio.shield(looking_up)))
+
+
+async def _look_up(host: str, port: int) -> list[Any]:
     lookup = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
-    infos = await asyncio.get_running_loop().run_in_executor(_lookup_threads, lookup)
-    return list(dict.fromkeys(str(info[4][0]) for info in infos))
+    async with _lookups.place(_asking.get(host)):
+        return await asyncio.get_running_loop().run_in_executor(_lookup_threads, lookup)
 
 
 class GuardedNetwork(httpcore.AsyncNetworkBackend):

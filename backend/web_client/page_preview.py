@@ -37,7 +37,8 @@ _SPACES = re.compile(r"\s+")
 
 async def read_preview(reader: PageReader, link: Link) -> dict[str, str]:
     """The social fields from the page at the link's destination. Raises Unreadable."""
-    return await asyncio.to_thread(preview_of, await reader.read(as_followed(link).destination_url))
+    page = await reader.read(as_followed(link).destination_url, link.org_id)
+    return await asyncio.to_thread(preview_of, page)
 
 
 def lacking(link: Link, preview: Mapping[str, str]) -> dict[str, str]:

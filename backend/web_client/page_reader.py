@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +13,12 @@ from urllib.parse import urljoin
 
 import httpcore
 
+from backend.concurrency.fair_semaphore import FairSemaphore
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import WebAddress
 from backend.domain.links.destinations.web_address import encoded_address
 from backend.version import VERSION
-from backend.web_client.guarded_network import GuardedNetwork, NotPublic, Resolve, resolve
+from backend.web_client.guarded_network import GuardedNetwork, NotPublic, Resolve, asking_for, resolve
 
 MOST_BYTES = 256 * 1024
 MOST_REDIRECTS = 5
@@ -101,13 +102,14 @@ class PageReader:
     """Reads pages. With `allows_private`, also those inside the operator's own network."""
 
     def __init__(self, *, allows_private: bool, resolve: Resolve = resolve) -> None:
-        self._turns = asyncio.Semaphore(_MOST_CONCURRENT_READS)
+        self._turns = FairSemaphore(_MOST_CONCURRENT_READS)
         self._network = GuardedNetwork(allows_private=allows_private, resolve=resolve)
 
-    async def read(self, url: str, *, method: str = "GET", seconds: float = SECONDS) -> Page:
-        """The page at a web address, behind at most MOST_REDIRECTS redirects. Raises Unreadable."""
-        async with self._turns:
-            with request_errors():
+    async def read(self, url: str, owner: Hashable, *, method: str = "GET", seconds: float = SECONDS) -> Page:
+        """The page at a web address, behind at most MOST_REDIRECTS redirects, once it is the turn of the
+        owner, such as an organization. Raises Unreadable."""
+        async with self._turns.place(owner):
+            with request_errors(), asking_for(owner):
                 async with asyncio.timeout(seconds), _pool(self._network) as pool:
                     return await self._follow(pool, method, encoded_address(url))
 

@@ -17,6 +17,7 @@ from backend.domain.webhooks.requests import WebhookRequest
 from backend.domain.webhooks.retries import LONGEST_REQUESTED_PAUSE, Failure
 from backend.domain.webhooks.signing import signed_headers
 from backend.web_client.guarded_client import GuardedAnswer
+from backend.web_client.guarded_network import asking_for
 from backend.web_client.page_reader import Unreadable
 from backend.web_client.receivers import Receivers
 
@@ -53,7 +54,8 @@ async def attempt(
     try:
         # The service may have got another address since the URL was given.
         ReceiverUrl(receivers.allows_loopback).parse("url", endpoint.url)
-        answer = await receivers.post(endpoint.url, headers, request.body)
+        with asking_for(endpoint.org_id):
+            answer = await receivers.post(endpoint.url, headers, request.body)
     except InvalidField as error:
         failure: Failure | None = Failure(f"Nothing was sent: {error}")
     except Unreadable as error:

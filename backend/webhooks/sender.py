@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
+from backend.concurrency.fair_semaphore import FairSemaphore
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -48,16 +49,17 @@ class EndpointLost(Exception):
 
 
 class RequestLimits:
-    """Limits the pending requests of a process. Failing endpoints have a limit of their own, so that working
-    ones don't wait for them."""
+    """Limits the pending requests of a process, and those of one organization to half of them. Failing
+    endpoints have a limit of their own, so that working ones don't wait for them."""
 
     def __init__(self, working: int = 100, failing: int = 20) -> None:
-        self._working = asyncio.Semaphore(working)
-        self._failing = asyncio.Semaphore(failing)
+        self._working = FairSemaphore(working)
+        self._failing = FairSemaphore(failing)
 
     def of(self, endpoint: Endpoint) -> AbstractAsyncContextManager[object]:
         """The limit for requests to this endpoint."""
-        return self._failing if endpoint.failing_since else self._working
+        limit = self._failing if endpoint.failing_since else self._working
+        return limit.place(endpoint.org_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "version": set(),
     "settings": {"domain", "system"},
     "environment": {"domain", "settings"},
-    "web_client": {"domain", "version"},
+    "web_client": {"concurrency", "domain", "version"},
     "visitor_pages": {"concurrency", "domain"},
     "identity_providers": {"domain", "version", "web_client"},
     # what is kept, and what the interfaces work with

@@ -103,6 +103,30 @@ async def test_no_more_entries_than_there_is_room_for() -> None:
     assert [cache.recall(key) for key in ("a", "b", "c")] == [None, "kite", "kite"]
 
 
+async def test_large_results_take_more_room() -> None:
+    """The room is what results take together: a large one leaves less for others, one that is too large is
+    given to who asks, and not kept."""
+
+    class Sized(TimedCache[str, str]):
+        CAPACITY = 10
+
+        def size_of(self, value: str) -> int:
+            """Its letters."""
+            return len(value)
+
+    async def load(key: str) -> str:
+        return key
+
+    cache = Sized(load)
+    loaded = ("abc", "defg", "hij", "klmnopq", "abc", "x" * 11)
+    kept = []
+    for key in loaded:
+        assert await cache.get(key) == key
+        kept.append({key for key in loaded if cache.recall(key)})
+    assert kept[:3] == [{"abc"}, {"abc", "defg"}, {"abc", "defg", "hij"}]
+    assert kept[3:] == [{"hij", "klmnopq"}, {"abc", "klmnopq"}, {"abc", "klmnopq"}]
+
+
 async def test_what_is_being_loaded_can_be_stopped() -> None:
     """A load that nobody waits for any more goes on until the cache is stopped, and not beyond."""
     shelf = Shelf()

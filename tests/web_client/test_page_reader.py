@@ -6,11 +6,14 @@ import asyncio
 import gzip
 import socket
 import threading
+from typing import Any
 
 import pytest
 
 from backend.web_client import guarded_network
+from backend.web_client.guarded_network import resolve
 from backend.web_client.page_reader import MOST_BYTES, MOST_REDIRECTS, PageReader, Unreadable
+from tests.polling import until
 from tests.processes.far_site import Handler, Site
 
 OURS = PageReader(allows_private=True)
@@ -21,7 +24,7 @@ async def test_a_page(site: Site) -> None:
     """Its status, type and content; a compressed one is unpacked."""
     packed = gzip.compress(b"<title>B</title>")
     url = site.page("/b", packed, 404, Content_Type='Text/HTML; charset="Latin1"', Content_Encoding="gzip")
-    page = await OURS.read(url)
+    page = await OURS.read(url, "a")
     assert (page.status, page.media_type, page.charset) == (404, "text/html", "Latin1")
     assert page.content == b"<title>B</title>"
 
@@ -32,12 +35,12 @@ async def test_redirects_are_followed_up_to_a_number(site: Site) -> None:
         site.page(f"/{number}", "", 302, Location=f"{number + 1}?Ã¼")
         site.answers[f"/{number}?%C3%BC"] = site.answers[f"/{number}"]
     site.page(f"/{MOST_REDIRECTS + 1}?%C3%BC", "end")
-    assert (await OURS.read(site.url("/1"))).url == site.url(f"/{MOST_REDIRECTS + 1}?%C3%BC")
+    assert (await OURS.read(site.url("/1"), "a")).url == site.url(f"/{MOST_REDIRECTS + 1}?%C3%BC")
     with pytest.raises(Unreadable, match="redirects more than 5 times"):
-        await OURS.read(site.url("/0"))
+        await OURS.read(site.url("/0"), "a")
     site.page("/file", "", 302, Location="file:///etc/passwd")
     with pytest.raises(Unreadable, match="redirects to what is no web address"):
-        await OURS.read(site.url("/file"))
+        await OURS.read(site.url("/file"), "a")
 
 
 async def test_no_more_is_read_than_a_bound(site: Site) -> None:
@@ -50,9 +53,9 @@ async def test_no_more_is_read_than_a_bound(site: Site) -> None:
             handler.wfile.write(b"x" * 65536)
 
     site.answers["/endless"] = endless
-    assert len((await OURS.read(site.url("/endless"))).content) == MOST_BYTES
+    assert len((await OURS.read(site.url("/endless"), "a")).content) == MOST_BYTES
     url = site.page("/bomb", gzip.compress(b"x" * 10_000_000), Content_Encoding="gzip")
-    assert len((await OURS.read(url)).content) == MOST_BYTES
+    assert len((await OURS.read(url, "a")).content) == MOST_BYTES
 
 
 async def test_a_page_that_takes_too_long(site: Site) -> None:
@@ -67,7 +70,7 @@ async def test_a_page_that_takes_too_long(site: Site) -> None:
 
     site.answers["/slow"] = slow
     with pytest.raises(Unreadable, match="did not answer in time"):
-        await OURS.read(site.url("/slow"), seconds=0.5)
+        await OURS.read(site.url("/slow"), "a", seconds=0.5)
     over.set()
 
 
@@ -76,7 +79,7 @@ async def test_what_is_not_public_is_not_asked(site: Site, host: str) -> None:
     """However its address is written."""
     site.page("/", "secret")
     with pytest.raises(Unreadable, match="is not in the public internet"):
-        await STRANGERS.read(site.url(host=host))
+        await STRANGERS.read(site.url(host=host), "a")
     assert site.asked == []
 
 
@@ -89,7 +92,7 @@ async def test_a_redirect_into_the_own_network(site: Site, monkeypatch: pytest.M
 
     site.page("/out", "", 302, Location=site.url("/in", "inside.example"))
     with pytest.raises(Unreadable, match="is not in the public internet"):
-        await PageReader(allows_private=False, resolve=resolve).read(site.url("/out", "outside.example"))
+        await PageReader(allows_private=False, resolve=resolve).read(site.url("/out", "outside.example"), "a")
     assert site.asked == ["GET /out"]
 
 
@@ -103,10 +106,10 @@ async def test_a_name_that_changes_its_address(site: Site) -> None:
         return answers.pop(0)
 
     site.page("/", "here")
-    page = await PageReader(allows_private=True, resolve=resolve).read(site.url(host="changing.example"))
+    page = await PageReader(allows_private=True, resolve=resolve).read(site.url(host="changing.example"), "a")
     assert (page.content, asked) == (b"here", ["changing.example"])
     with pytest.raises(Unreadable, match="is not in the public internet"):
-        await PageReader(allows_private=False, resolve=resolve).read(site.url(host="changing.example"))
+        await PageReader(allows_private=False, resolve=resolve).read(site.url(host="changing.example"), "a")
 
 
 async def test_what_does_not_answer(site: Site) -> None:
@@ -122,7 +125,7 @@ async def test_what_does_not_answer(site: Site) -> None:
         (site.url("/raw"), "answers no HTTP"),
     ):
         with pytest.raises(Unreadable, match=reason):
-            await OURS.read(url)
+            await OURS.read(url, "a")
 
 
 async def test_a_name_server_that_hangs_holds_up_no_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,3 +146,46 @@ async def test_a_name_server_that_hangs_holds_up_no_other_work(monkeypatch: pyte
     finally:
         over.set()
     assert await asyncio.gather(*asked) == [[]] * 40
+
+
+async def test_slow_pages_of_one_organization_hold_up_no_other(site: Site) -> None:
+    """While as many of its pages are waited for as may be, and more wait, another one's page is read."""
+    waits = threading.Event()
+
+    def answer_late(handler: Handler) -> None:
+        waits.wait(60)
+        site.answers["/fast"](handler)
+
+    url, slow = site.page("/fast", "<title>Kites</title>"), site.url("/slow")
+    site.answers["/slow"] = answer_late
+    reader = PageReader(allows_private=True)
+    reading = [asyncio.ensure_future(reader.read(slow, "busy")) for _ in range(20)]
+    try:
+        assert (await reader.read(url, "other")).status == 200
+        assert not any(one.done() for one in reading)
+    finally:
+        waits.set()
+    assert {(await one).status for one in reading} == {200}
+
+
+async def test_hosts_that_no_name_server_knows_hold_up_no_other() -> None:
+    """Look-ups that last, also those that nobody waits for any more, leave threads to other organizations."""
+    release, looking = threading.Event(), list[str]()
+
+    def look_up(host: str, *_: object, **__: object) -> list[Any]:
+        looking.append(host)
+        if host.startswith("dead"):
+            release.wait(60)
+        return [(None, None, None, "", ("192.0.2.1", 0))]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", look_up)
+        with guarded_network.asking_for("busy"):
+            dead = [asyncio.ensure_future(resolve(f"dead-{number}.example", 443)) for number in range(20)]
+        await until(lambda: len(looking) == 8, "the look-ups do not begin")
+        dead.pop(0).cancel()
+        with guarded_network.asking_for("other"):
+            assert await resolve("shop.example", 443) == ["192.0.2.1"]
+        assert len(looking) == 9
+        release.set()
+        assert await asyncio.gather(*dead) == [["192.0.2.1"]] * 19

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import dataclass, replace
 
 from backend.concurrency.timed_cache import TimedCache
@@ -33,7 +34,11 @@ class _Asked:
 
 class _Answers(TimedCache[_Asked, ReportAnswer]):
     LIFETIME = 30.0
-    CAPACITY = 100  # of up to a thousand rows
+    CAPACITY = 8_000_000  # bytes: of a thousand rows with long texts, a handful of answers
+
+    def size_of(self, value: ReportAnswer) -> int:
+        """About the bytes that it takes."""
+        return len(pickle.dumps(value))
 
 
 class _LiveAnswers(_Answers):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
+from backend.concurrency.fair_semaphore import FairSemaphore
 from backend.concurrency.timed_cache import TimedCache
 from backend.doctor.domains.dns import find_target, plan_of, target_host
 from backend.doctor.domains.domain_examination import DomainExamination
@@ -22,7 +23,8 @@ from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.deadlines import new_deadline
 from backend.web.current import Resources
 
-# Domains that are examined at the same time, for all users. Each examination connects to other hosts.
+# Domains that are examined at the same time, half of them of one organization at most. Each examination
+# connects to other hosts.
 _MOST_CONCURRENT = 4
 # Of a list, so many are examined at once. Each domain's own page has it examined too.
 _MOST_ANEW = 10
@@ -50,7 +52,7 @@ class DomainStates:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._free = asyncio.Semaphore(_MOST_CONCURRENT)
+        self._free = FairSemaphore(_MOST_CONCURRENT)
         self._examinations = _Examinations(self._examine_and_keep)
         self._targets = _Targets(self._find_target)
 
@@ -114,7 +116,7 @@ class DomainStates:
     async def _examine_and_keep(self, key: _Key) -> KeptFindings:
         org_id, name = key
         database, clock = self._resources.database, self._resources.clock
-        async with self._free:
+        async with self._free.place(org_id):
             with new_deadline():  # it may outlive the request that began it
                 if await is_domain_of(database, name, org_id):
                     findings = await self._examine_domain(name)

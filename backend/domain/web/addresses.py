@@ -7,17 +7,22 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 
 # Providers assign a whole network of this size to a household or phone, which can use any address in it.
 _IPV6_PREFIX_BITS = 64
+_LONGEST_ADDRESS = 64  # with a zone
 # What an IPv6 address that stands for an IPv4 address may begin with. Any other needs no closer look.
 _BEGINS_MAPPED = ("::ffff:", "::FFFF:", "0:")
 
 
-@lru_cache(maxsize=4096)
 def network_of(address: str) -> str | None:
     """The part of an IP address that a device usually keeps for an hour or longer.
 
     This is the whole address for IPv4, and the first 64 bits in hexadecimal digits for IPv6. None if the text
     is not an IP address.
     """
+    return _kept(address) if len(address) <= _LONGEST_ADDRESS else None
+
+
+@lru_cache(maxsize=4096)
+def _kept(address: str) -> str | None:
     try:
         parsed = ip_address(unmapped(address))
     except ValueError:

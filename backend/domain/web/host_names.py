@@ -22,18 +22,24 @@ class InvalidHostName(ValueError):
     """The text is not a host name. The message states the rule that it breaks."""
 
 
-@lru_cache(maxsize=2_000)
 def normalize_host(text: str) -> str:
     """A host (from a Host header or typed by a user) in lower case and punycode, without port or final dot.
 
     Raises InvalidHostName if it can't be a DNS name (contract, "Link input fields": domain).
     """
+    return _kept(text) if len(text) <= LONGEST_HOST else _normalized(text)
+
+
+def _normalized(text: str) -> str:
     host = in_ascii(_without_port(text.strip())).lower().removesuffix(".")
     if not host or len(host) > LONGEST_NAME:
         raise InvalidHostName(f"must be a host name of 1 to {LONGEST_NAME} characters")
     if not all(_LABEL.fullmatch(label) for label in host.split(".")):
         raise InvalidHostName("must be a host name: letters, digits and hyphens, separated by dots")
     return host
+
+
+_kept = lru_cache(maxsize=2_000)(_normalized)
 
 
 def in_ascii(host: str) -> str:

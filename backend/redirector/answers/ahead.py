@@ -54,7 +54,7 @@ def _address(visit: Visit, entry: CachedLink, client: Client, outcome: Outcome, 
     """The address to which a browser gets, without the id of a click: without the app, if that would open."""
     link, apps = entry.link, entry.apps
     if target and outcome is Outcome.WEB:
-        return web_address_of(visit, target).decode()
+        return web_address_of(visit, entry, target).decode()
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return apps.ios.store_url
     in_browser = client.kind is ClientKind.BROWSER

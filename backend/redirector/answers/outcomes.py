@@ -47,7 +47,7 @@ def answer_for(
         intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
         return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
     if outcome is Outcome.PREVIEW:
-        return pages.preview(visit, entry.link, _address_without_query(entry).decode())
+        return pages.preview(visit, entry.link, _address_without_query(entry, entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
 
 
@@ -76,29 +76,37 @@ def in_app_page(
     return pages.in_app_page(visit, entry.link, buttons, web_address_of(visit, entry).decode())
 
 
-def answer_by_rule(visit: Visit, target: Target) -> Answer:
+def answer_by_rule(visit: Visit, entry: CachedLink, target: Target) -> Answer:
     """The answer for a visit that a rule of the link leads elsewhere."""
-    return redirect(web_address_of(visit, target))
+    return redirect(web_address_of(visit, entry, target))
 
 
-def web_address_of(visit: Visit, place: CachedLink | Target) -> bytes:
+def web_address_of(visit: Visit, entry: CachedLink, target: Target | None = None) -> bytes:
     """The web address to which the link or its rule leads this visit, without the id of a click."""
+    place = target or entry
     if visit.passed is not None:  # this link is as this visitor follows it
         return web_address(place.link, visit.passed, place.variant).encode("ascii")
     return (
         web_address(place.link, visit.query, place.variant).encode("ascii")
         if visit.query
-        else _address_without_query(place)
+        else _address_without_query(entry, place)
     )
 
 
-@lru_cache(maxsize=2_000)
-def _address_without_query(place: CachedLink | Target) -> bytes:
-    """The web address of a click without a query string, of the link or of where a rule leads.
+def _address_without_query(entry: CachedLink, place: CachedLink | Target) -> bytes:
+    """The web address of a click without a query string, of the link or of where its rule leads.
 
-    Cached for the most used ones only: for all links it would need too much memory.
+    Kept for the most used ones only: for all links it would need too much memory. It holds on to the links,
+    also once the cache of links has none of them any more, so it is not kept for large ones.
     """
+    return _kept_address(place) if entry.is_small else _address(place)
+
+
+def _address(place: CachedLink | Target) -> bytes:
     return web_address(place.link, variant=place.variant).encode("ascii")
+
+
+_kept_address = lru_cache(maxsize=2_000)(_address)
 
 
 def _intent(

@@ -23,6 +23,7 @@ from backend.domain.links.links import Link
 
 # What a usual link takes: 100,000 of them fit into 100 MB.
 LINK_BYTES = 1_000
+_SMALL = 10  # links
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Fields whose texts no other link has. Rules are measured apart.
 _OWN_FIELDS = tuple(field.name for field in fields(Link) if field.name not in {"domain", "org_id", "rules"})
@@ -48,6 +49,7 @@ class CachedLink:
         "apps",
         "below",
         "forwarding",
+        "is_small",
         "link",
         "loaded_at",
         "rules",
@@ -65,6 +67,8 @@ class CachedLink:
         self._own_bytes = _own_bytes(self.link) + _bytes_of(self.forwarding)
         self._size_of_rules = max(self.rules.size, _bytes_of(link.rules) // LINK_BYTES) if self.rules else 0
         self._cleared_by: AddressPatterns | None = None
+        # Whether what is kept beside the cache may hold on to the entry.
+        self.is_small = self.size <= _SMALL
 
     def changed_into(self, link: Link) -> CachedLink | None:
         """An entry for the changed link, with the same apps.

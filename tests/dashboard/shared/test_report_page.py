@@ -341,6 +341,7 @@ async def test_a_busy_report_is_asked_seldom(
     known = len(answers._answers._entries)
     assert figures((await reader.get(path_of(report))).text) == before
     assert len(answers._answers._entries) == known
+    assert answers._answers._size > 500 * known, "bytes are counted, not answers"
     changes = {"query": QUERY | {"measures": ["visitors"]}}
     await change_report(database, report.org_id, report.id, changes, now)
     assert figures((await reader.get(path_of(report))).text).keys() == {"Visitors"}

@@ -18,6 +18,7 @@ from backend.domain.links.links import Behavior, Hold, Link
 from backend.domain.taps.apple_file import parse_apple_file
 from backend.domain.taps.google_file import parse_google_file
 from backend.domain.web.client import ClientKind, Platform
+from backend.redirector.answers import outcomes
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import NAME
@@ -286,3 +287,15 @@ async def test_qr_codes(visitor: httpx.AsyncClient, make_link: LinkFactory) -> N
     assert (svg.headers["content-type"], png.headers["content-type"]) == ("image/svg+xml", "image/png")
     assert png.content.startswith(b"\x89PNG")
     assert (await visitor.get("/nothing.qr.svg")).status_code == 404
+
+
+async def test_large_links_are_kept_by_the_cache_of_links_alone(
+    visitor: httpx.AsyncClient, make_link: LinkFactory
+) -> None:
+    """The address of a small link is kept beside it; what would hold on to a large one is not."""
+    for text, kept in (("Kites", 1), ("x" * 20_000, 0)):
+        link = await make_link(social={"social_title": text})
+        before = outcomes._kept_address.cache_info().misses
+        for _ in range(2):
+            assert (await visitor.get(f"/{link.path}")).headers["location"].startswith(link.destination_url)
+        assert outcomes._kept_address.cache_info().misses - before == kept
