@@ -38,7 +38,7 @@ _PLACES = {
     "verify": "archives.verify:verify",
     "ledger": "archives.ledger:ledger",
     "alerts": "analytics.alerts:alerts",
-    "annotation": "analytics.annotation:annotation",
+    "annotation": "resource_groups:annotation",
     "cost": "analytics.cost:cost",
     "report": "analytics.report:report",
     "funnel": "analytics.funnel:funnel",

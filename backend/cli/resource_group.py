@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from backend.cli.options import org_option, with_options
 from backend.cli.printable import printable
 from backend.cli.refused_field import RefusedField
 from backend.cli.table import table
-from backend.domain.errors import FieldError, ItemUnknown, TooManyItems, raise_all
+from backend.domain.errors import FieldError, InvalidField, ItemUnknown, TooManyItems, raise_all
 from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.resources.resource import Resource
@@ -66,7 +67,7 @@ def _add(resource: Resource[Any], names: CommandNames) -> click.Command:
     async def run(database: Database, org_id: OrgId, **given: Any) -> CommandResult:
         await get_organization(database, org_id)
         with _errors(resource, names, org_id):
-            told = _parsed(resource.told, given)
+            told = _parsed(resource.told, {name: _read(resource, name, text) for name, text in given.items()})
             return resource.to_json(await Things(resource).add(database, org_id, told, utc_now()))
 
     options = [
@@ -92,10 +93,22 @@ def _option(name: str, own: CommandOption, *, is_required: bool = False) -> Any:
     return click.option(own.name, name, metavar=own.metavar, required=is_required, help=own.help)
 
 
+def _read(resource: Resource[Any], name: str, text: str | None) -> object:
+    """What an option gives: its text, or what that says as JSON. Raises InvalidField."""
+    option = resource.fields[name].option
+    if text is None or option is None or not option.is_json:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidField(name, "must be JSON") from None
+
+
 def _parsed(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """What options give, parsed as over REST. Raises FieldError."""
     errors: list[FieldError] = []
-    fields = parse_fields(rules, {name: text for name, text in given.items() if text}, errors)
+    values = {name: value for name, value in given.items() if value not in (None, "")}
+    fields = parse_fields(rules, values, errors)
     raise_all(errors)
     return fields
 

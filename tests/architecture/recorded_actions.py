@@ -29,9 +29,12 @@ SSO = ("single_sign_on.created", "single_sign_on.changed", "organization.changed
 
 _VERBS = {Verb.ADD: "created", Verb.CHANGE: "changed", Verb.DELETE: "deleted"}
 _OF_RESOURCES = {
-    f"rest.{operation.name}": (f"{resource.audit_kind}.{_VERBS[verb]}",)
+    route: (f"{resource.audit_kind}.{_VERBS[verb]}",)
     for resource in RESOURCES
-    for verb, operation in resource.rest.operations.items()
+    for verb, route in (
+        *((verb, f"rest.{operation.name}") for verb, operation in resource.rest.operations.items()),
+        *((verb, f"dashboard.{endpoint}") for verb, endpoint in resource.pages.items()),
+    )
     if verb in _VERBS
 }
 
@@ -130,12 +133,6 @@ DECLARED: Mapping[str, tuple[str, ...] | str] = {
     "dashboard.costs_delete": ("cost.deleted",),
     "dashboard.costs_sheet_check": CHECKS,
     "dashboard.costs_sheet_done": ("cost.told",),
-    "dashboard.funnels_add": ("funnel.created",),
-    "dashboard.funnels_change": ("funnel.changed",),
-    "dashboard.funnels_delete": ("funnel.deleted",),
-    "dashboard.notes_add": ("note.created",),
-    "dashboard.notes_change": ("note.changed",),
-    "dashboard.notes_delete": ("note.deleted",),
     "dashboard.alerts_seen": OWN_VIEW,
     "dashboard.alerts_add": ("alert_rule.created",),
     "dashboard.alerts_change": ("alert_rule.changed",),

@@ -20,8 +20,8 @@ from backend.domain.accounts.second_factor.passkeys import Passkey
 from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.users import User
+from backend.domain.all_resources import RESOURCES
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
-from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.apps.installs import AppPlatform, Install, Match
 from backend.domain.clicks.clicks import record_line
 from backend.domain.clicks.ids import click_id
@@ -71,6 +71,7 @@ from tests.facts.feeds import place_all
 from tests.facts.fired_alerts import fire_alert
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call, check, conversion
+from tests.resources.examples import EXAMPLES, LINK
 
 # Of no password that anyone knows.
 PASSWORD_HASH = "$argon2id$v=19$m=65536,t=3,p=4$" + "c2FsdA" * 4 + "$" + "aGFzaA" * 7
@@ -168,8 +169,11 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     }
     parsed = {name: rule.parse(name, funnel[name]) for name, rule in SAVED_FUNNELS.told.items()}
     await Things(SAVED_FUNNELS).add(database, organization.id, parsed, datetime.now(UTC))
-    note = {"at": NotedTime.of_day(datetime.now(UTC).date()), "text": "Newsletter", "link_id": link_ids[0]}
-    await Things(ANNOTATIONS).add(database, organization.id, note, datetime.now(UTC))
+    for resource in RESOURCES:
+        example = EXAMPLES[resource.collection].new
+        told = {name: link_ids[0] if value == LINK else value for name, value in example.items()}
+        values = {name: rule.parse(name, told[name]) for name, rule in resource.told.items()}
+        await Things(resource).add(database, organization.id, values, datetime.now(UTC))
     cost = ToldCost("spring", datetime.now(UTC).date(), Decimal("12.50"), "EUR")
     await tell_costs(database, organization.id, [cost], datetime.now(UTC))
     await _add_member(database, organization)

@@ -132,11 +132,11 @@ async def test_what_is_wrong_is_told(calls: Calls, resource: Resource[Any]) -> N
             await _is_refused(answer, name, "is not a field of this request")
         for name in resource.told:
             answer = await calls.call(method, path, {**example.new, name: {"$ne": 1}})
-            await _is_refused(answer, name, "must")
+            await _is_refused(answer, name)
     assert await calls.listed() == [made]
 
 
-async def _is_refused(answer: httpx.Response, name: str, rule: str) -> None:
+async def _is_refused(answer: httpx.Response, name: str, rule: str = "") -> None:
     error = answer.json()["error"]
     assert (answer.status_code, error["fieldName"].partition(".")[0]) == (400, name), answer.text
     assert rule in error["errorMessage"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bson import Timestamp
 
-from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
+from backend.domain.all_resources import RESOURCES
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import CustomerId, OrgId
 from backend.domain.links.window_counts import buckets_of_windows
@@ -87,7 +87,14 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     ),
     "an organization's webhooks": (endpoints.NAME, ORG, {"created_at": 1}),
     "an organization's reports": (reports.NAME, ORG, {"created_at": 1, "_id": 1}),
-    "an organization's funnels": (SAVED_FUNNELS.collection, ORG, {"created_at": 1, "_id": 1}),
+    **{
+        f"the list of {resource.collection}": (
+            resource.collection,
+            ORG,
+            {**dict.fromkeys(resource.order, 1), "_id": 1},
+        )
+        for resource in RESOURCES
+    },
     "costs of a campaign": (
         costs.NAME,
         ORG | {"day": {"$gte": "2026-03-01"}, "campaign": "spring"},

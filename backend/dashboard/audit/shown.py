@@ -14,7 +14,9 @@ from backend.dashboard.analytics.time_zone import time_in_words
 from backend.dashboard.frame.blueprint import may_open
 from backend.dashboard.frame.labels import LABELS
 from backend.domain.accounts.actors import Actor, ActorKind
+from backend.domain.all_resources import RESOURCES
 from backend.domain.audit.entries import AuditEntry, AuditTarget
+from backend.domain.resources.resource import Verb
 
 ACTORS = {
     ActorKind.PERSON: "Person",
@@ -48,8 +50,7 @@ KINDS = {
     "report": "Report",
     "report_recipient": "Reader of a report",
     "alert_rule": "Alert rule",
-    "funnel": "Funnel",
-    "note": "Annotation",
+    **{resource.audit_kind: resource.rest.thing for resource in RESOURCES},
     "cost": "Cost",
 }
 # The page of each kind of target: its endpoint, and the name of the id in its address.
@@ -70,8 +71,8 @@ _PAGES: Mapping[str, tuple[str, str | None]] = {
     "report": ("reports_one", "report_id"),
     "report_recipient": ("mails_one", "recipient_id"),
     "alert_rule": ("alerts_rule", "rule_id"),
+    **{resource.audit_kind: (resource.pages[Verb.LIST], None) for resource in RESOURCES},
     "funnel": ("funnels_one", "funnel_id"),
-    "note": ("notes", None),
     "cost": ("costs", None),
 }
 _GONE = ("deleted", "removed", "purged", "ended", "refused")

@@ -84,6 +84,8 @@ NOTICES = {
     "note-added": "The note is added. Charts show it.",
     "note-changed": "The note is changed.",
     "note-deleted": "The note is deleted. No chart shows it any more.",
+    "thing-saved": "It is saved.",
+    "thing-deleted": "It is deleted.",
     "webhook-changed": "The webhook is changed.",
     "webhook-paused": "The webhook is paused: nothing is sent, and what happens waits.",
     "webhook-resumed": "The webhook is resumed: what waited is sent first.",

@@ -181,4 +181,10 @@ ANNOTATIONS = Resource(
             Verb.DELETE: RestOperation("remove_annotation", "Delete a note"),
         },
     ),
+    pages={
+        Verb.LIST: "notes",
+        Verb.ADD: "notes_add",
+        Verb.CHANGE: "notes_change",
+        Verb.DELETE: "notes_delete",
+    },
 )

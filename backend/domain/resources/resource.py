@@ -90,7 +90,8 @@ class Resource(Generic[ThingT]):
     stored fields.
 
     Whoever lists needs `reads`, whoever changes needs `writes`. The audit log calls one `audit_kind`, and by
-    the field `known_by`. `why_not_personal` says why no document is about a visitor.
+    the field `known_by`. `why_not_personal` says why no document is about a visitor. `pages` are the
+    endpoints of the dashboard's page with the list, and of its forms.
     """
 
     collection: str
@@ -109,6 +110,7 @@ class Resource(Generic[ThingT]):
     known_by: str
     why_not_personal: str
     rest: RestNames
+    pages: Mapping[Verb, str] = field(default_factory=dict)
 
     @property
     def told(self) -> dict[str, Rule[Any]]:

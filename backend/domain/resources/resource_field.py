@@ -42,11 +42,12 @@ class Referent(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CommandOption:
-    """The option of the command line that gives a field."""
+    """The option of the command line that gives a field, as text or as JSON."""
 
     name: str
     help: str
     metavar: str | None = None
+    is_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)

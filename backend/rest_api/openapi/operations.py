@@ -5,8 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
-from backend.domain.annotations.annotation import ANNOTATIONS
+from backend.domain.all_resources import RESOURCES
 from backend.domain.resources.resource import Resource
 from backend.rest_api.alerts import alerts
 from backend.rest_api.alerts import rules as alert_rules
@@ -33,7 +32,7 @@ from backend.rest_api.taps import explain as explain_taps
 from backend.rest_api.visitors import take_back_identity
 from backend.rest_api.webhooks import webhooks
 
-# Every module that has operations, and every resource from which some follow. What is not here has no routes.
+# Every module that has operations, and resources, from which others follow. What is not here has no routes.
 _PLACES: tuple[ModuleType | Resource[Any], ...] = (
     *(create, change, info, listing, write, preview, explain_taps, bulk, page),
     *(codes, logo),
@@ -46,9 +45,10 @@ _PLACES: tuple[ModuleType | Resource[Any], ...] = (
     invitations,
     costs,
     recipients,
-    *(ask, SAVED_FUNNELS),
+    ask,
     reports,
-    *(annotation_list, ANNOTATIONS),
+    annotation_list,
+    *RESOURCES,
     *(alert_rules, alerts),
     take_back_identity,
     events,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from backend.domain.all_resources import RESOURCES
 from tests.archives.writers import accounts, figures, links, visitors
 from tests.archives.writers.place import Writer
 
@@ -38,8 +39,8 @@ WRITERS: Mapping[str, Writer] = {
     "webhooks": accounts.write_webhooks,
     "reports": figures.write_reports,
     "report_recipients": figures.write_recipients,
+    **{resource.collection: figures.writer_of(resource) for resource in RESOURCES},
     "funnels": figures.write_funnels,
-    "annotations": figures.write_annotations,
     "alert_rules": figures.write_alert_rules,
     "costs": figures.write_costs,
     "api_keys": accounts.write_api_keys,

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from backend.domain.alerts.finding import AlertCause
 from backend.domain.alerts.input import RULE_NAME
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.analytics.funnels.funnel import MOST_STEPS
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
-from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.costs.cost import LONGEST_CAMPAIGN, ToldCost
+from backend.domain.fields.rules import Text
 from backend.domain.links.input import REQUIRED
 from backend.domain.reports.input import REPORT_NAME
 from backend.domain.reports.recipient import RECIPIENT_DEFAULTS, Frequency
+from backend.domain.resources.resource import Resource
 from backend.storage.alerts.firing import tell as tell_alerts
 from backend.storage.alerts.rules import create_rule
 from backend.storage.costs.costs import tell_costs
@@ -21,9 +23,10 @@ from backend.storage.reports.recipients import ask_recipient
 from backend.storage.reports.reports import create_report
 from backend.storage.resources.things import Things
 from tests.archives.longest import long_text, longest
-from tests.archives.writers.place import Place
+from tests.archives.writers.place import Place, Writer
 from tests.facts.feeds import place_all
 from tests.facts.fired_alerts import CHANNELS
+from tests.resources.examples import EXAMPLES, LINK
 
 
 async def write_alerts(place: Place) -> None:
@@ -61,10 +64,20 @@ async def write_funnels(place: Place) -> None:
     await Things(SAVED_FUNNELS).add(place.database, place.org_id, parsed, place.now)
 
 
-async def write_annotations(place: Place) -> None:
-    text = place.draw(longest(ANNOTATIONS.told["text"]))
-    at = ANNOTATIONS.told["at"].parse("at", "2026-03-01")
-    await Things(ANNOTATIONS).add(place.database, place.org_id, {"at": at, "text": text}, place.now)
+def writer_of(resource: Resource[Any]) -> Writer:
+    """A writer of the resource's example, with texts that are as long as they may be."""
+
+    async def write(place: Place) -> None:
+        told = {
+            name: place.draw(longest(rule)) if isinstance(rule, Text) else rule.parse(name, given[name])
+            for name, rule in resource.told.items()
+            if given[name] != LINK
+        }
+        await Things(resource).add(place.database, place.org_id, told, place.now)
+
+    given = EXAMPLES[resource.collection].new
+
+    return write
 
 
 async def write_alert_rules(place: Place) -> None:

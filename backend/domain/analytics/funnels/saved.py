@@ -104,4 +104,10 @@ SAVED_FUNNELS = Resource(
             Verb.DELETE: RestOperation("remove_funnel", "Delete a saved funnel"),
         },
     ),
+    pages={
+        Verb.LIST: "funnels",
+        Verb.ADD: "funnels_add",
+        Verb.CHANGE: "funnels_change",
+        Verb.DELETE: "funnels_delete",
+    },
 )

@@ -1,4 +1,4 @@
-"""`waylink annotation`."""
+"""The groups of commands that follow from resources alone."""
 
 from __future__ import annotations
 
