@@ -39,6 +39,7 @@ _PLACES = {
     "ledger": "archives.ledger:ledger",
     "alerts": "analytics.alerts:alerts",
     "annotation": "resource_groups:annotation",
+    "segment": "resource_groups:segment",
     "cost": "analytics.cost:cost",
     "report": "analytics.report:report",
     "funnel": "analytics.funnel:funnel",

@@ -41,6 +41,10 @@ EXAMPLES: Mapping[str, Example] = {
             "group_by": [],
         },
     ),
+    "segments": Example(
+        {"name": "German letters", "filters": {"country": "DE", "campaign": None}},
+        {"name": "Austrian letters", "filters": {"country": "AT", "domain": "go.shop.example"}},
+    ),
     "annotations": Example(
         {"at": "2026-03-02T09:30:00+02:00", "text": "Newsletter sent", "link_id": LINK},
         {"at": "2026-03-01", "text": "Prices raised"},

@@ -23,6 +23,7 @@ from backend.dashboard.analytics.figures import course, currencies_of, definitio
 from backend.dashboard.analytics.marks import marks_of, note_path
 from backend.dashboard.analytics.news import News, what_is_new
 from backend.dashboard.analytics.rows_behind import addresses_over_time, rows_behind
+from backend.dashboard.analytics.segments import segment_bar
 from backend.dashboard.analytics.sorting import SORT, Sorting, orders_of
 from backend.dashboard.analytics.tables import CARDS, CHOICES, MEASURES, NAMES, table, table_query
 from backend.dashboard.analytics.view import COMPARISONS, PRESETS, View
@@ -94,6 +95,7 @@ async def _content(view: View) -> dict[str, Any]:
         "all_path": url_for("dashboard.attribution"),
         "presets": PRESETS,
         "chips": await chips_of(view, path),
+        "segments": await segment_bar(view, path),
         "chosen": chosen,
         "figures": [figure for figure in figures(series, series, currency) if figure.measure in shown],
         "course": course(chosen, view, series, currency),

@@ -1,0 +1,36 @@
+"""Segments on the overview, and their page. What holds of each resource is in tests/resources."""
+
+from __future__ import annotations
+
+from html import unescape
+
+from tests.dashboard.people import Person
+
+
+async def test_filters_are_saved_chosen_and_deleted(person: Person) -> None:
+    """The overview saves its filters, offers them to every view with its period, and a page deletes them."""
+    assert "Save the segment" not in (await person.get("/")).text
+    filtered = "/?campaign=&country=DE"
+    made = await person.send(filtered, "/segments", segment_name="German letters")
+    assert (made.status_code, made.headers["Location"]) == (303, "/?campaign=&country=DE")
+    shown = (await person.get(filtered)).text
+    assert 'aria-current="true"><span>Segment: <strong>German letters</strong>' in shown
+    assert "Save the segment" not in shown
+    offered = unescape((await person.get("/?period=7&platform=ios")).text)
+    assert 'href="/?period=7&campaign=&country=DE"><span>Segment: German letters</span>' in offered
+    listed = unescape((await person.get("/segments")).text)
+    assert '<a href="/?campaign=&country=DE">German letters</a>' in listed
+    assert "Campaign: None, Country: DE" in listed
+    where = listed.partition('action="/segments/')[2].partition('"')[0]
+    deleted = await person.send("/segments", f"/segments/{where}")
+    assert deleted.headers["Location"] == "/segments?notice=thing-deleted"
+    assert "German letters" not in (await person.get(filtered)).text
+
+
+async def test_what_is_wrong_is_told(person: Person) -> None:
+    """A name that can't be is said to be wrong, and so is what no form of ours sends."""
+    filtered = "/?country=DE"
+    for fields in ({"segment_name": ""}, {"segment_name": "x" * 101}, {"filters": "[1]"}, {"filters": "{"}):
+        answer = await person.send(filtered, "/segments", **{"segment_name": "x"} | fields)
+        assert answer.status_code in {400, 422}
+    assert "None yet" in (await person.get("/segments")).text
