@@ -16,14 +16,12 @@ from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import FILES, KEPT_UP, SPILLS, Start, folder_in, org_ids_in
 from backend.storage.analytics.process_search import ProcessSearch
 from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.analytics.tries import DeadlyMessages, Tries
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.deadlines import seconds_left
 from backend.storage.driver.mongo import Database, StorageError
 
 AnswerT = TypeVar("AnswerT")
-_MOST_TRIES = 5
-# How often the process may end while it works on what one asks, until that is taken for the reason.
-_MOST_ENDS = 2
 # So soon after nothing came of it, no other process is looked for or started.
 _PAUSE_SECONDS = 2.0
 
@@ -44,6 +42,7 @@ class Analytics:
         self._connection: ProcessConnection | None = None
         self._connecting: asyncio.Task[ProcessConnection] | None = None
         self._pauses_until = 0.0
+        self._deadly = DeadlyMessages()
 
     async def ask(self, org_id: OrgId, question: Question[AnswerT]) -> AnswerT:
         """The answer, with everything in it that was committed before. Raises as `ask_all`."""
@@ -65,10 +64,11 @@ class Analytics:
 
     async def stream(self, org_id: OrgId, question: LongQuestion[AnswerT]) -> AsyncGenerator[AnswerT, None]:
         """The pieces of a long answer, all as of one moment. Raises as `ask_all`, also between pieces."""
-        tries, is_under_way = _Tries(), False
+        message = {"org_id": org_id, "long": question}
+        tries, is_under_way = Tries(message, self._deadly), False
         while True:
             try:
-                async with contextlib.aclosing(self._streamed(org_id, question, tries)) as pieces:
+                async with contextlib.aclosing(self._streamed(message, tries)) as pieces:
                     async for piece in pieces:
                         is_under_way = True
                         yield piece
@@ -100,12 +100,10 @@ class Analytics:
                         return await asyncio.to_thread(MadeFile.open, piece)
         raise NoAnswer("The process that has the figures made no file; see the log.")
 
-    async def _streamed(
-        self, org_id: OrgId, question: LongQuestion[AnswerT], tries: _Tries
-    ) -> AsyncGenerator[AnswerT, None]:
+    async def _streamed(self, message: dict[str, Any], tries: Tries) -> AsyncGenerator[Any, None]:
         connection = await self._connected()
-        message = {"org_id": org_id, "long": question, "is_suspect": tries.is_suspect}
-        async with contextlib.aclosing(connection.exchange(message)) as parts:
+        exchanged = connection.exchange(message | {"is_suspect": tries.is_suspect})
+        async with contextlib.aclosing(exchanged) as parts:
             async for part in parts:
                 if "piece" in part:
                     yield part["piece"]
@@ -147,7 +145,7 @@ class Analytics:
             raise self._too_late() from None
 
     async def _answer(self, message: dict[str, Any]) -> Any:
-        tries = _Tries()
+        tries = Tries(message, self._deadly)
         while True:
             connection = await self._connected()
             try:
@@ -183,31 +181,6 @@ class Analytics:
         """Where nothing came of it, let who asks soon have the same error, and not a process each."""
         if not search.cancelled() and search.exception():
             self._pauses_until = time.monotonic() + _PAUSE_SECONDS
-
-
-class _Tries:
-    """How often the process ended while somebody waited for an answer."""
-
-    def __init__(self) -> None:
-        self._tries = 0
-        self._ends = 0
-
-    @property
-    def is_suspect(self) -> bool:
-        """Whether what is asked may have ended the process: then it is not worked on beside another such."""
-        return self._ends > 0
-
-    def note(self, lost: ConnectionLost) -> None:
-        """Note that the process has ended. Raises NoAnswer where it is not to be asked again."""
-        self._tries += 1
-        self._ends += lost.is_begun
-        if self._ends == _MOST_ENDS:
-            raise NoAnswer(
-                "The process that has the figures has ended twice at work on this, perhaps because the "
-                "machine has too little memory for it: ask for a shorter period, or for less in it."
-            )
-        if self._tries == _MOST_TRIES:
-            raise NoAnswer("The process that has the figures ends again and again; see the log.")
 
 
 def _start(database: Database, settings: Settings) -> Start:

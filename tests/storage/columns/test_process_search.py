@@ -183,13 +183,19 @@ async def test_whoever_took_the_place_of_a_silent_process_is_left_alone(
 async def test_what_ends_the_process_costs_others_nothing(
     analytics: Analytics, org_id: OrgId, own_settings: Settings
 ) -> None:
-    """Who asks what kills the process twice is told so; who asks beside it is answered all the same."""
+    """Who asks what kills the process twice is told so, also the next time; others are answered meanwhile."""
     await count(analytics, org_id)
     asked = [analytics.ask(org_id, Slow()) for _ in range(2)]
     deadly, *others = await asyncio.gather(analytics.ask(org_id, Deadly()), *asked, return_exceptions=True)
     assert isinstance(deadly, NoAnswer)
     assert "ended twice at work on this" in str(deadly)
     assert others == [7, 7]
+    assert await count(analytics, org_id) == 0
+    pid = pid_of(own_settings)
+    with pytest.raises(NoAnswer, match="not asked again for 10 minutes"):
+        await analytics.ask(org_id, Deadly())
+    assert await count(analytics, org_id) == 0
+    assert pid_of(own_settings) == pid
 
 
 async def test_a_machine_that_can_start_no_process(
