@@ -11,11 +11,13 @@ from backend.domain.accounts.destination_rules import DestinationRules, parse_ru
 from backend.domain.accounts.organizations import NAME_RULE
 from backend.domain.analytics.event_properties import MarkedProperties
 from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import HostName
 from backend.domain.ids import OrgId
-from backend.domain.web.host_names import InvalidHostName, is_ip_address, normalize_host
+from backend.domain.web.host_names import is_ip_address
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
+from backend.web.public_suffixes import registrable_part
 
 
 def _name(_: click.Context, __: click.Parameter, text: str) -> str:
@@ -65,7 +67,7 @@ async def set_organization(
     database: Database, org_id: OrgId, device_cookie: str, cookie_domain: str | None
 ) -> CommandResult:
     """Change how an organization's sites are served."""
-    domain = _cookie_domain(cookie_domain) if cookie_domain else None
+    domain = await _cookie_domain(cookie_domain) if cookie_domain else None
     await organizations.set_device_cookie(database, org_id, device_cookie == "on", domain)
     return {"org_id": org_id, "device_cookie": device_cookie, "cookie_domain": domain}
 
@@ -153,13 +155,16 @@ async def list_organizations(database: Database) -> CommandResult:
     return {"organizations": [{"id": owner.id, "name": owner.name} for owner in owners]}
 
 
-def _cookie_domain(text: str) -> str:
+async def _cookie_domain(text: str) -> str:
     try:
-        domain = normalize_host(text.removeprefix("."))
-    except InvalidHostName as error:
-        raise click.BadParameter(f"{text!r} {error}", param_hint="--cookie-domain") from None
-    if "." not in domain or is_ip_address(domain):
-        raise click.BadParameter(f"{text!r} is not a domain such as shop.com", param_hint="--cookie-domain")
+        domain = HostName().parse("domain", text.removeprefix("."))
+    except InvalidField as error:
+        raise click.BadParameter(f"{text!r} {error.rule}", param_hint="--cookie-domain") from None
+    if "." not in domain or is_ip_address(domain) or await registrable_part(domain) is None:
+        raise click.BadParameter(
+            f"{text!r} is not a domain such as shop.com, for which browsers take cookies",
+            param_hint="--cookie-domain",
+        )
     return domain
 
 

@@ -10,6 +10,7 @@ import re
 from urllib.parse import quote, unquote_plus, unquote_to_bytes
 
 from backend.domain.errors import InvalidField, shown_name
+from backend.domain.fields.pasted_addresses import pasted_address
 from backend.domain.fields.rules import Schema, WebAddress, parse_string
 
 # The longest address that is made, and the longest value that is filled in, percent-encoded, in bytes.
@@ -36,10 +37,11 @@ class DestinationAddress:
     _PLAIN = WebAddress()
 
     def parse(self, field: str, value: object) -> str:
-        """The address, unchanged. Raises InvalidField."""
+        """The address as it was written, without blanks around it (`pasted_address`). Raises InvalidField."""
         url = parse_string(field, value)
         if "{" not in url and "}" not in url:
             return self._PLAIN.parse(field, url)
+        url = pasted_address(field, url)
         names = _PLACEHOLDER.findall(url)
         for name in names:
             _check_name(field, name)
@@ -62,7 +64,9 @@ class DestinationAddress:
 def _check_name(field: str, name: str) -> None:
     if name != PATH and not _NAME.fullmatch(name):
         raise InvalidField(
-            field, f"must not contain {{{shown_name(name)}}}: possible are {{path}} and {{query.NAME}}"
+            field,
+            f"must not contain {{{shown_name(name)}}}: possible are {{path}} and {{query.NAME}}; "
+            "%7B and %7D are braces",
         )
     if name.startswith(_OWN_PREFIX):
         raise InvalidField(field, f"must not contain {{{name}}}: visitors can't set this parameter")

@@ -12,7 +12,10 @@ from enum import IntEnum, StrEnum
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+import can_ada
+
 from backend.domain.errors import FieldError, InvalidField
+from backend.domain.fields.pasted_addresses import pasted_address
 from backend.domain.web.host_names import InvalidHostName, is_ip_address, normalize_host, plainly_written_host
 
 Schema = dict[str, Any]
@@ -95,14 +98,19 @@ class WebAddress:
     max_bytes: int = 8192
 
     def parse(self, field: str, value: object) -> str:
-        """The URL, unchanged. Raises InvalidField."""
-        url = parse_string(field, value)
+        """The URL as it was written, without blanks around it (`pasted_address`). Raises InvalidField."""
+        url = pasted_address(field, parse_string(field, value))
         if not url:
             raise InvalidField(field, "must not be empty")
         if (len(url) if url.isascii() else len(url.encode())) > self.max_bytes:
             raise InvalidField(field, f"must have at most {self.max_bytes} bytes")
+        if "{" in url or "}" in url:
+            rule = "must be an absolute http or https URL, without { or }: write %7B and %7D"
+            raise InvalidField(field, rule)
         if _NO_URL_CHARACTER.search(url) or not _is_web_address(url):
             raise InvalidField(field, "must be an absolute http or https URL")
+        if not can_ada.can_parse(url):
+            raise InvalidField(field, "must be an absolute http or https URL with a host that browsers open")
         if "@" in url and "@" in urlsplit(url).netloc:
             # https://known.example@other.example leads to other.example.
             raise InvalidField(field, "must not contain a user name or password before its host")
@@ -192,9 +200,12 @@ class HostName:
     def parse(self, field: str, value: object) -> str:
         """The host name in its normal form. Raises InvalidField."""
         try:
-            return normalize_host(parse_string(field, value))
+            host = normalize_host(parse_string(field, value))
         except InvalidHostName as error:
             raise InvalidField(field, str(error)) from None
+        if not can_ada.can_parse(f"https://{host}/"):
+            raise InvalidField(field, "must be a host name that browsers open")
+        return host
 
     def schema(self) -> Schema:
         """JSON Schema of any string."""
