@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import OrgId
 from backend.follow.event_lines import LineForm, Lines
 from backend.follow.locked_file import locked_file
-from backend.follow.target import FollowedFeed, TargetMismatch, check_same
+from backend.follow.target import FollowedFeed, TakenBack, TargetMismatch, begin_another, check_same
 from backend.system.whole_file import whole_or_nothing
 
 
@@ -71,6 +71,14 @@ class FileTarget:
             _write_all(self._descriptor, content)
             os.fsync(self._descriptor)
             self._store_checkpoint(str(cursor), self._checkpoint.size + len(content))
+
+    async def last_entries(self, place: int, limit: int) -> Mapping[int, str]:
+        """None: lines do not say at which place of the feed they were."""
+        return {}
+
+    async def go_back(self, cursor: Cursor) -> TakenBack:
+        """Raise FeedLost: readers may have read the lines already."""
+        raise begin_another(str(self._path), cursor)
 
     async def close(self) -> None:
         """Let another follower have the file."""

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Set
 from functools import partial
 from typing import Protocol
 
 from backend.concurrency.retrying import Retries
-from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import Cursor
-from backend.domain.feed.events import Event
+from backend.domain.feed.events import Event, EventType
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.follow.target import FeedTarget, FollowedFeed, TargetAway, TargetTaken
+from backend.follow.target import FeedTarget, FollowedFeed, TakenBack, TargetAway, TargetTaken, not_given
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
-from backend.storage.feed.reading import read_feed
-from backend.storage.outbox.heads import find_heads
+from backend.storage.feed.reading import FeedPage, read_feed
+from backend.storage.outbox.heads import find_heads, is_elsewhere
+from backend.storage.outbox.marks import FeedPutBack, cursor_before, last_same_place
 
 # Seconds between two looks at a feed without new events, and between two attempts to take a target's lock.
 _POLL_SECONDS = 0.25
 # Seconds that a read may take: five thousand events take a tenth of one.
 _READ_SECONDS = 20.0
+# Entries of the target that are compared with the feed's at once, where that was put back from a backup.
+_ENTRIES_COMPARED = 1_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 15.0
-
-
-class CursorAhead(OperatorError):
-    """A cursor is behind the end of the feed."""
-
-    def __init__(self, cursor: Cursor, head: int) -> None:
-        super().__init__(
-            f"The cursor {cursor} is behind the end of this organization's feed, {Cursor(head + 1)}. Was "
-            "MongoDB restored from a backup? What happened since would be missed: begin a new target."
-        )
 
 
 class Listener(Protocol):
@@ -43,6 +36,9 @@ class Listener(Protocol):
 
     def wrote(self, events: list[Event], cursor: Cursor) -> None:
         """These events are in the target."""
+
+    def went_back(self, cursor: Cursor, common: Cursor, taken: TakenBack) -> None:
+        """The feed was put back from a backup. The target had come to `cursor`, and goes on from `common`."""
 
     def reached_end(self) -> None:
         """Everything that the feed has now is in the target."""
@@ -93,14 +89,14 @@ class Follower:
 
     async def _go_on(self) -> None:
         cursor = await self._target.open(self._followed)
-        head = await self._head()
-        if cursor.place > head + 1:
-            raise CursorAhead(cursor, head)
         self._listener.opened(cursor)
         types = self._followed.types | self._target.needs
         while not self.stop.is_set():
-            with deadline(_READ_SECONDS):
-                page = await self._read(cursor, types=types)
+            try:
+                page = await self._page(cursor, types)
+            except FeedPutBack as put_back:
+                cursor = await self._go_back(put_back)
+                continue
             events, cursor = list(page.events), page.next_cursor
             if events:
                 await self._target.write(events, cursor)
@@ -115,9 +111,35 @@ class Follower:
         # The cursor may have passed many events of other types.
         await self._target.write([], cursor)
 
+    async def _go_back(self, put_back: FeedPutBack) -> Cursor:
+        """Bring the target in line with a feed that was put back from a backup. Returns where to go on."""
+        if put_back.common is None:
+            raise not_given(put_back)
+        with deadline(_READ_SECONDS):
+            cursor = await self._common(put_back.cursor, put_back.common)
+        self._listener.went_back(put_back.cursor, cursor, await self._target.go_back(cursor))
+        return cursor
+
+    async def _common(self, cursor: Cursor, common: Cursor) -> Cursor:
+        """The cursor up to which the target has what the feed has, by the ids of both.
+
+        Where the target has no entry that the feed has, it is `common`.
+        """
+        org_id, place = self._followed.org_id, cursor.last_place
+        while seen := await self._target.last_entries(place, _ENTRIES_COMPARED):
+            same = await last_same_place(self._database, org_id, seen, common.place)
+            if same is not None:
+                return await cursor_before(self._database, org_id, same + 1)
+            place = min(seen) - 1
+        return min(common, await cursor_before(self._database, org_id, place + 1))
+
+    async def _page(self, cursor: Cursor, types: Set[EventType]) -> FeedPage:
+        with deadline(_READ_SECONDS):
+            return await self._read(cursor, types=types)
+
     async def _wait_behind(self, cursor: Cursor) -> None:
-        """Wait until the feed has entries behind the cursor, or `stop` is set."""
-        while not await self._stops_within(_POLL_SECONDS) and await self._head() < cursor.place:
+        """Wait until the feed does not end at the cursor any more, or `stop` is set."""
+        while not await self._stops_within(_POLL_SECONDS) and not is_elsewhere(await self._head(), cursor):
             pass
 
     async def _head(self) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import BinaryIO
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.follow.event_lines import LineForm, Lines
-from backend.follow.target import FollowedFeed
+from backend.follow.target import FollowedFeed, TakenBack, begin_another
 
 
 class StreamTarget:
@@ -32,6 +32,14 @@ class StreamTarget:
         """Write a line for each event."""
         self._write(self._lines.lines(events))
         self._cursor = cursor
+
+    async def last_entries(self, place: int, limit: int) -> Mapping[int, str]:
+        """None: what was printed is not known any more."""
+        return {}
+
+    async def go_back(self, cursor: Cursor) -> TakenBack:
+        """Raise FeedLost: what was printed can't be taken back."""
+        raise begin_another("what was printed", cursor)
 
     async def close(self) -> None:
         """Leave the stream open, since its opener closes it."""

@@ -259,6 +259,14 @@ TOO_MANY_ARCHIVES = ErrorRow(
 ARCHIVE_NOT_READY = ErrorRow(
     409, 409, "Conflict", "The archive has no file: its state says why", "ARCHIVE_NOT_READY"
 )
+FEED_PUT_BACK = ErrorRow(
+    410,
+    410,
+    "Gone",
+    "{field} is {message}, and this feed has not what was before that cursor: the service's database was put "
+    "back from a backup. What was read is the same up to the cursor {cursor}: go on from there",
+    "FEED_PUT_BACK",
+)
 BODY_TOO_SLOW = ErrorRow(
     408, 408, "Request Timeout", "The request body did not arrive in time", "REQUEST_TIMEOUT"
 )

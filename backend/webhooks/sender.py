@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 
 from backend.concurrency.fair_semaphore import FairSemaphore
+from backend.domain.feed.cursor import START
 from backend.domain.feed.events import Event
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
@@ -23,6 +24,7 @@ from backend.domain.webhooks.selection import batches, link_of, selected, wanted
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.links.links import find_links
+from backend.storage.outbox.marks import FeedPutBack
 from backend.storage.outbox.watch import FeedWatch
 from backend.storage.webhooks.deliveries import MOST_KEPT, note_deliveries
 from backend.storage.webhooks.endpoint_leases import HeldEndpoint, store_progress
@@ -132,22 +134,39 @@ class EndpointSender:
 
     async def _deliver(self) -> None:
         """Read the next page of the feed, and deliver its events while they are fresh."""
-        endpoint, read_at = self._endpoint, time.monotonic()
-        limit = max(_EVENTS_PER_READ, 10 * endpoint.batch_size)
-        page = await read_feed(
-            self._resources.database,
-            endpoint.org_id,
-            endpoint.cursor,
-            url_form=self._resources.short_urls,
-            types=wanted_types(endpoint),
-            limit=limit,
-        )
+        read_at = time.monotonic()
+        try:
+            page = await self._page()
+        except FeedPutBack as put_back:
+            await self._go_back(put_back)
+            return
         links = await self._links_of(page.events)
         self.is_sending = True
         try:
             await self._send_all(page, links, until=read_at + _FRESH_SECONDS)
         finally:
             self.is_sending = False
+
+    async def _page(self) -> FeedPage:
+        endpoint = self._endpoint
+        return await read_feed(
+            self._resources.database,
+            endpoint.org_id,
+            endpoint.cursor,
+            url_form=self._resources.short_urls,
+            types=wanted_types(endpoint),
+            limit=max(_EVENTS_PER_READ, 10 * endpoint.batch_size),
+        )
+
+    async def _go_back(self, put_back: FeedPutBack) -> None:
+        """Go on from where the feed is the same as before MongoDB was put back from a backup."""
+        common = put_back.common or START
+        self._held = replace(self._held.moved(common), sent_to=common)
+        _logger.warning(
+            "The webhook %s of %s goes back from %s to %s: MongoDB was put back from a backup",
+            self._endpoint.id, self._endpoint.org_id, put_back.cursor, common,
+        )  # fmt: skip
+        await self._store()
 
     async def _send_all(self, page: FeedPage, links: Mapping[LinkId, Link], until: float) -> None:
         """Send the page's events that the endpoint has chosen, until the monotonic clock reaches `until`."""

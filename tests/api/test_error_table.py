@@ -49,6 +49,7 @@ from tests.processes.service_process import free_port
 ROWS = {name: row for name, row in vars(error_table).items() if isinstance(row, ErrorRow)}
 UPDATE = f"/update-link/{uuid.UUID(int=7)}"
 RECIPIENT = {"report_id": str(uuid.UUID(int=7)), "address": "ada@shop.example", "frequency": "weekly"}
+FOREIGN_CURSOR = "999.0.0000000000000000"
 REFUND = {"refund_id": "refund-1", "transaction_id": "order-1", "amount": 1, "currency": "EUR"}
 
 BY_A_CALL: dict[str, Provocation] = {
@@ -103,6 +104,7 @@ BY_A_CALL: dict[str, Provocation] = {
     "TEMPLATE_NOT_FOUND": calling("DELETE", "/utm-templates/mail"),
     "LOGO_NOT_SET": calling("GET", "/qr-logo"),
     "TAG_NOT_FOUND": calling("DELETE", "/tags/spring"),
+    "FEED_PUT_BACK": calling("GET", f"/events?after={FOREIGN_CURSOR}"),
     "WEBHOOK_NOT_FOUND": calling("GET", f"/webhooks/{uuid.UUID(int=7)}"),
     "REPORT_NOT_FOUND": calling("GET", f"/reports/{uuid.UUID(int=7)}"),
     "ALERT_RULE_NOT_FOUND": calling("GET", f"/alert-rules/{uuid.UUID(int=7)}"),
@@ -123,6 +125,7 @@ DETAILS = {
     "FIELD_INVALID": {"message": "link_name must be a string"},
     "QUERY_INVALID": {"message": "colour is not a parameter of this request", "field": "colour"},
     "BODY_TOO_LARGE": {"message": "65536"},
+    "FEED_PUT_BACK": {"field": "after", "message": FOREIGN_CURSOR, "cursor": "1.0"},
 }
 # The calls above are the contract's, whose errors are told to the letter, but for these.
 OF_NEWER_OPERATIONS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,3 +53,8 @@ def erased(**data: Any) -> Event:
         "customers": [], "devices": [], "shared_devices": [], "emails_sha256": [], "installs": [],
     }  # fmt: skip
     return event(EventType.ERASED, **nobody | data)
+
+
+def event_ids(events: Sequence[Event]) -> list[str]:
+    """The ids of these events."""
+    return [event.id for event in events]

@@ -27,13 +27,12 @@ from backend.environment import load_settings
 from backend.follow.clickhouse.target import ClickHouseTarget
 from backend.follow.event_lines import LineForm
 from backend.follow.files import FileTarget
-from backend.follow.follower import CursorAhead, Follower
+from backend.follow.follower import Follower
 from backend.follow.stream import StreamTarget
-from backend.follow.target import FeedTarget, FollowedFeed
+from backend.follow.target import FeedTarget, FollowedFeed, not_given
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
-from backend.storage.feed.reading import cursor_at
-from backend.storage.outbox.heads import find_heads
+from backend.storage.outbox.marks import FeedPutBack, check_cursor, cursor_at, end_of_feed
 
 _POSTGRES, _PARQUET, _CLICKHOUSE = "postgres", "parquet", "clickhouse"
 _BEGINNING, _NOW = "beginning", "now"
@@ -124,11 +123,12 @@ async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | 
         return await cursor_at(database, org_id, after)
     if after == _BEGINNING:
         return START
-    head = (await find_heads(database, [org_id]))[org_id]
     if not isinstance(after, Cursor):
-        return Cursor(head + 1)
-    if after.place > head + 1:
-        raise CursorAhead(after, head)
+        return await end_of_feed(database, org_id)
+    try:
+        await check_cursor(database, org_id, after)
+    except FeedPutBack as put_back:
+        raise not_given(put_back) from None
     return after
 
 

@@ -12,6 +12,7 @@ from backend.cli.printable import printable
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import Event
 from backend.domain.fields.json_times import exact_time_json
+from backend.follow.target import ERASE_AGAIN, TakenBack
 
 # Seconds between two lines of progress.
 _TERMINAL_INTERVAL, _LOG_INTERVAL = 1.0, 60.0
@@ -50,6 +51,15 @@ class FollowProgress:
         self._cursor, self._last_at = cursor, events[-1].at
         if time.monotonic() - self._told_at >= (_TERMINAL_INTERVAL if self._changes else _LOG_INTERVAL):
             self._tell()
+
+    def went_back(self, cursor: Cursor, common: Cursor, taken: TakenBack) -> None:
+        """The feed was put back from a backup: say what was deleted, and what somebody has to do."""
+        erased = f", among them {taken.erasures} erasures" if taken.erasures else ""
+        self._say(
+            f"MongoDB was put back from a backup: it has not what was before the cursor {cursor}. "
+            f"{taken.events} events{erased} were deleted here, and it goes on from {common}. {ERASE_AGAIN}"
+        )
+        self._cursor = common
 
     def reached_end(self) -> None:
         """Say once that everything is written."""

@@ -26,6 +26,7 @@ from backend.storage.accounts.users.users import find_user
 from backend.storage.feed.following import next_page
 from backend.storage.feed.newest import MOST_PLACES, newest_page
 from backend.storage.feed.reading import FeedPage
+from backend.storage.outbox.marks import FeedPutBack
 from backend.web.current import resources
 from backend.web.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
 
@@ -100,22 +101,31 @@ async def _newest(after: Cursor, types: Collection[EventType]) -> FeedPage:
     )
 
 
+async def _news(after: Cursor, types: Collection[EventType]) -> FeedPage:
+    """Whether there are events behind the cursor: the first of them, if it comes soon."""
+    return await next_page(
+        resources().database,
+        resources().feed,
+        org_id(),
+        after,
+        url_form=resources().short_url_form,
+        types=types,
+        limit=1,
+        seconds=KEEP_ALIVE_SECONDS,
+    )
+
+
 async def _messages(after: Cursor, types: Collection[EventType]) -> AsyncGenerator[bytes, None]:
     """Messages with the newest rows after the cursor, without end while the reader is signed in."""
-    database, feed = resources().database, resources().feed
+    feed = resources().feed
     yield keep_alive(str(after))
     with feed.reader(org_id()):
         while not feed.is_ending and await _is_still_signed_in():
-            news = await next_page(
-                database,
-                feed,
-                org_id(),
-                after,
-                url_form=resources().short_url_form,
-                types=types,
-                limit=1,
-                seconds=KEEP_ALIVE_SECONDS,
-            )
+            try:
+                news = await _news(after, types)
+            except FeedPutBack as put_back:
+                after = put_back.common or START
+                continue
             if not news.events:
                 after = news.next_cursor
                 yield keep_alive(str(after))

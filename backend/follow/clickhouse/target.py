@@ -1,7 +1,8 @@
 """ClickHouse as a target: events are written first, and then the cursor behind them.
 
-Events of a page that a killed run did not finish are written again under the same organization, place and
-index, and replace those that are there (`tables`). Two followers of one organization write the same rows.
+Events of a page that a killed run did not finish are deleted by the next run, or replaced by those that it
+writes under the same organization, place and index (`tables`). Two followers of one organization write the
+same rows.
 """
 
 from __future__ import annotations
@@ -18,13 +19,22 @@ from backend.follow.clickhouse.tables import statements
 from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.event_rows import row_of
-from backend.follow.target import FollowedFeed, check_same
+from backend.follow.target import FollowedFeed, TakenBack, check_same, entry_of
 
 _FIND = """
 SELECT types, `cursor` FROM waylink_cursors FINAL WHERE org_id = {org_id:UUID} FORMAT JSONCompactEachRow
 """
 _MOVE = "INSERT INTO waylink_cursors (org_id, types, `cursor`) FORMAT JSONEachRow"
 _ADD = "INSERT INTO waylink_events FORMAT JSONEachRow"
+_LAST_ENTRIES = """
+SELECT place, min(id) FROM waylink_events FINAL WHERE org_id = {org_id:UUID} AND place <= {place:UInt64}
+GROUP BY place ORDER BY place DESC LIMIT {limit:UInt64} FORMAT JSONCompactEachRow
+"""
+_BEHIND = "org_id = {org_id:UUID} AND (place, `index`) > ({place:UInt64}, {index:UInt32})"
+_COUNT_BEHIND = f"""
+SELECT count(), countIf(type = 'erased') FROM waylink_events FINAL WHERE {_BEHIND} FORMAT JSONCompactEachRow
+"""  # noqa: S608 - of constants
+_DELETE_BEHIND = f"DELETE FROM waylink_events WHERE {_BEHIND}"  # noqa: S608 - of constants
 # The rows that name the person.
 _OWN_ROWS = """
     customer_id IN {customers:Array(String)} OR device_id IN {devices:Array(String)}
@@ -69,7 +79,9 @@ class ClickHouseTarget:
             return followed.after
         types, self._cursor = json.loads(answer)
         check_same(followed.org_id, json.loads(types), followed, "the database")
-        return Cursor.parse(self._cursor)
+        cursor = Cursor.parse(self._cursor)
+        await self._cut_off(cursor)
+        return cursor
 
     async def write(self, events: Sequence[Event], cursor: Cursor) -> None:
         """Write the events, and then the cursor."""
@@ -82,9 +94,34 @@ class ClickHouseTarget:
                 await self._add(list(group))
         await self._move(str(cursor))
 
+    async def last_entries(self, place: int, limit: int) -> Mapping[int, str]:
+        """The last entries up to this place of which there are rows."""
+        assert self._followed is not None
+        parameters = {"org_id": self._followed.org_id, "place": str(place), "limit": str(limit)}
+        rows = map(json.loads, (await self._server.run(_LAST_ENTRIES, parameters)).splitlines())
+        return {int(place): entry_of(event_id) for place, event_id in rows}
+
+    async def go_back(self, cursor: Cursor) -> TakenBack:
+        """Delete the rows behind the cursor, and then move the stored one there."""
+        taken = await self._cut_off(cursor)
+        await self._move(str(cursor))
+        return taken
+
     async def close(self) -> None:
         """Close the connections to the server."""
         await self._server.close()
+
+    async def _cut_off(self, cursor: Cursor) -> TakenBack:
+        """Delete the rows behind the cursor, such as those of a page that a killed run did not finish.
+
+        The feed may have other events there by now.
+        """
+        assert self._followed is not None
+        behind = {"org_id": self._followed.org_id, "place": str(cursor.place), "index": str(cursor.index)}
+        taken = TakenBack(*map(int, json.loads(await self._server.run(_COUNT_BEHIND, behind))))
+        if taken.events:
+            await self._server.run(_DELETE_BEHIND, behind)
+        return taken
 
     async def _move(self, cursor: str) -> None:
         assert self._followed is not None

@@ -71,10 +71,21 @@ class ParquetRows:
         parameters = {"rows": as_json([row_of(event) for event in events])}
         self._write(path, f"{before}{new}", parameters | ({"path": str(path)} if before else {}))
 
-    def cut_off(self, path: Path, behind: Cursor) -> None:
-        """Delete the rows that stand behind this cursor."""
+    def cut_off(self, paths: Sequence[Path], behind: Cursor) -> list[str]:
+        """Delete the rows of these files that stand behind this cursor. Returns the types of their events."""
         condition = '(place, "index") > ($place, $index)'
-        self._delete(path, condition, {"place": behind.place, "index": behind.index})
+        parameters = {"place": behind.place, "index": behind.index}
+        types = self.values(paths, "type", condition, parameters)
+        self.delete(self.having(paths, condition, parameters), condition, parameters)
+        return types
+
+    def last_ids(self, paths: Sequence[Path], place: int, limit: int) -> dict[int, str]:
+        """The last places up to this one of which these files have rows, each with an event's id."""
+        if not paths:
+            return {}
+        text = f"SELECT place, min(id) FROM {_ALL} WHERE place <= $place GROUP BY place ORDER BY place DESC LIMIT $limit"  # noqa: S608, E501 - of constants
+        parameters = {"paths": [str(path) for path in paths], "place": place, "limit": limit}
+        return dict(self._connection.execute(text, parameters).fetchall())
 
     def delete(self, paths: Sequence[Path], condition: str, parameters: Mapping[str, object]) -> None:
         """Delete the rows of these files for which the condition holds, and files that are empty then."""

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -26,7 +26,7 @@ from backend.follow.erasures import without_person
 from backend.follow.locked_file import locked_file
 from backend.follow.parquet.erasure import erase
 from backend.follow.parquet.rows import ParquetRows, days_of
-from backend.follow.target import FollowedFeed, TargetMismatch, check_same
+from backend.follow.target import FollowedFeed, TakenBack, TargetMismatch, check_same, entry_of
 from backend.system.whole_file import whole_or_nothing
 
 # A file with this many rows gets no more, since each addition writes the whole file again.
@@ -81,6 +81,18 @@ class ParquetTarget:
         with self._write_errors():
             await asyncio.to_thread(self._write, events, cursor)
 
+    async def last_entries(self, place: int, limit: int) -> Mapping[int, str]:
+        """The last entries up to this place of which there are rows."""
+        assert self._rows is not None
+        with self._write_errors():
+            ids = await asyncio.to_thread(self._rows.last_ids, self._files(), place, limit)
+        return {place: entry_of(event_id) for place, event_id in ids.items()}
+
+    async def go_back(self, cursor: Cursor) -> TakenBack:
+        """Delete the rows behind the cursor, and then store it."""
+        with self._write_errors():
+            return await asyncio.to_thread(self._go_back, cursor)
+
     async def close(self) -> None:
         """Let another follower have the folder."""
         if self._rows is not None:
@@ -128,8 +140,17 @@ class ParquetTarget:
         for unfinished in self._folder.glob("day=*/*.unfinished"):
             unfinished.unlink()
         for day in self._checkpoint.unfinished_days:
-            for path in (self._folder / f"day={day}").glob("*.parquet"):
-                self._rows.cut_off(path, Cursor.parse(self._checkpoint.cursor))
+            files = list((self._folder / f"day={day}").glob("*.parquet"))
+            self._rows.cut_off(files, Cursor.parse(self._checkpoint.cursor))
+
+    def _go_back(self, cursor: Cursor) -> TakenBack:
+        assert self._rows is not None
+        types = self._rows.cut_off(self._files(), cursor)
+        self._store_checkpoint(replace(self._checkpoint, cursor=str(cursor), unfinished_days=[]))
+        return TakenBack(len(types), types.count(EventType.ERASED))
+
+    def _files(self) -> list[Path]:
+        return sorted(self._folder.glob("day=*/*.parquet"))
 
     def _new_checkpoint(self, followed: FollowedFeed) -> _Checkpoint:
         """Store the checkpoint of a new folder. Raises TargetMismatch if it has files, which are not ours."""

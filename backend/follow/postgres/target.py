@@ -8,7 +8,7 @@ the cursor only from the place where it knows it to be.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.postgres.erasure import erase
 from backend.follow.postgres.tables import make_tables
-from backend.follow.target import FollowedFeed, TargetAway, TargetTaken, check_same
+from backend.follow.target import FollowedFeed, TakenBack, TargetAway, TargetTaken, check_same, entry_of
 
 PostgresConnection: TypeAlias = psycopg.AsyncConnection[tuple[Any, ...]]
 
@@ -42,6 +42,14 @@ _UNLOCK = _LOCK.replace("try_advisory_lock", "advisory_unlock")
 _BEGIN = "INSERT INTO waylink_cursors (org_id, types, cursor) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
 _FIND = "SELECT types, cursor FROM waylink_cursors WHERE org_id = %s"
 _MOVE = "UPDATE waylink_cursors SET cursor = %s, moved_at = now() WHERE org_id = %s AND cursor = %s"
+_LAST_ENTRIES = """
+SELECT place, min(id) FROM waylink_events WHERE org_id = %s AND place <= %s
+GROUP BY place ORDER BY place DESC LIMIT %s
+"""
+_DELETE_BEHIND = """
+WITH gone AS (DELETE FROM waylink_events WHERE org_id = %s AND (place, index) > (%s, %s) RETURNING type)
+SELECT count(*), count(*) FILTER (WHERE type = 'erased') FROM gone
+"""
 _COPY = "COPY waylink_events (id, org_id, type, at, place, index, data) FROM STDIN"
 
 
@@ -94,6 +102,27 @@ class PostgresTarget:
                     else:
                         await self._copy(list(group))
         self._cursor = str(cursor)
+
+    async def last_entries(self, place: int, limit: int) -> Mapping[int, str]:
+        """The last entries up to this place of which there are rows."""
+        assert self._connection is not None
+        assert self._followed is not None
+        with self._database_errors():
+            rows = await self._connection.execute(_LAST_ENTRIES, [self._followed.org_id, place, limit])
+            return {place: entry_of(event_id) async for place, event_id in rows}
+
+    async def go_back(self, cursor: Cursor) -> TakenBack:
+        """Delete the rows behind the cursor, and move the stored one there, in one transaction."""
+        assert self._connection is not None
+        assert self._followed is not None
+        with self._database_errors():
+            async with self._connection.transaction():
+                await self._move_cursor(cursor)
+                behind = [self._followed.org_id, cursor.place, cursor.index]
+                row = await (await self._connection.execute(_DELETE_BEHIND, behind)).fetchone()
+        self._cursor = str(cursor)
+        assert row is not None
+        return TakenBack(*row)
 
     async def close(self) -> None:
         """Close the connection, and free the lock."""

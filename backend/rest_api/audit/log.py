@@ -6,9 +6,10 @@ from typing import Any
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.audit.entries import entry_json
-from backend.domain.errors import InvalidField
-from backend.domain.feed.cursor import START, Cursor, InvalidCursor
-from backend.domain.fields.rules import Moment, Schema, Text
+from backend.domain.feed.cursor import START
+from backend.domain.fields.rules import Moment, Text
+from backend.json_api import error_table
+from backend.rest_api.feed.cursors import CursorRule, of_this_feed
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
@@ -20,24 +21,9 @@ _MOST = 1_000
 _DEFAULT = 100
 
 
-class _CursorRule:
-    """A cursor of the log."""
-
-    def parse(self, field: str, value: object) -> Cursor:
-        """The cursor. Raises InvalidField."""
-        try:
-            return Cursor.parse(str(value))
-        except InvalidCursor:
-            raise InvalidField(field, "must be a next_cursor that was answered here") from None
-
-    def schema(self) -> Schema:
-        """JSON Schema of the text. Callers need not know what it is made of."""
-        return {"type": "string", "minLength": 1, "maxLength": 40}
-
-
 _QUERY = {
     "after": QueryParameter(
-        _CursorRule(), "Where to go on: the next_cursor of the answer before. Without it, from the beginning."
+        CursorRule(), "Where to go on: the next_cursor of the answer before. Without it, from the beginning."
     ),
     "limit": QueryParameter(WholeNumber(1, _MOST, default=_DEFAULT), "Entries of an answer."),
     "actor": QueryParameter(Text(100), "Only of the person or key with this id, or of this kind of actor."),
@@ -57,6 +43,7 @@ _QUERY = {
     needs=(Permission.AUDIT_READ,),
     query=_QUERY,
     answer="AuditLog",
+    errors=(error_table.FEED_PUT_BACK,),
 )
 async def get_audit(query: dict[str, Any]) -> dict[str, Any]:
     """Entries of the audit log, the oldest first. An answer without entries has a cursor too: ask again later
@@ -66,5 +53,7 @@ async def get_audit(query: dict[str, Any]) -> dict[str, Any]:
         query.get("actor"), query.get("action"), query.get("target"), query.get("from"), query.get("to")
     )
     after = query.get("after", START)
-    page = await read_on(resources().database, caller().org_id, chosen, after, query.get("limit", _DEFAULT))
+    limit = query.get("limit", _DEFAULT)
+    with of_this_feed("after"):
+        page = await read_on(resources().database, caller().org_id, chosen, after, limit)
     return {"entries": [entry_json(entry) for entry in page.entries], "next_cursor": str(page.next_cursor)}

@@ -13,21 +13,23 @@ from quart import Response, jsonify, request
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.permissions import Permission, first_missing
 from backend.domain.errors import InvalidField
-from backend.domain.feed.cursor import START, Cursor, InvalidCursor
+from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
 from backend.json_api.authentication import sent_key
+from backend.rest_api.feed.cursors import CURSOR_HEADER, CursorRule, of_this_feed
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter, header_parameter
 from backend.rest_api.routes.query_string import query_error
 from backend.rest_api.routes.whole_number import WholeNumber
 from backend.storage.driver.deadlines import lift_deadline
-from backend.storage.feed.following import end_of_feed, is_ahead, next_page
+from backend.storage.feed.following import next_page
 from backend.storage.feed.reading import MOST_EVENTS, FeedPage
+from backend.storage.outbox.marks import FeedPutBack, check_cursor, end_of_feed
 from backend.web.current import resources
 from backend.web.event_stream import KEEP_ALIVE_SECONDS, MEDIA_TYPE, Message, event_stream, keep_alive
 
@@ -35,8 +37,7 @@ NOW = "now"
 DEFAULT_LIMIT = 100
 LONGEST_WAIT = 30
 LINES = "application/x-ndjson"
-# Lines of JSON have no place for the cursor and for whether there is more.
-CURSOR_HEADER = "Waylink-Next-Cursor"
+# Lines of JSON have no place for whether there is more.
 MORE_HEADER = "Waylink-Has-More"
 LAST_ID = "Last-Event-ID"
 _FORMS = ("application/json", LINES, MEDIA_TYPE)
@@ -45,21 +46,17 @@ _STREAM_LIMIT = 1_000
 _RETRY_AFTER = 30
 
 
-class CursorRule:
+class _AfterRule(CursorRule):
     """A cursor of the feed, or the word `now`, which is parsed as None."""
 
-    def parse(self, field: str, value: object) -> Cursor | None:
+    def parse(self, field: str, value: object) -> Cursor | None:  # type: ignore[override]
         """The cursor. Raises InvalidField."""
         if value == NOW:
             return None
         try:
-            return Cursor.parse(str(value))
-        except InvalidCursor:
+            return super().parse(field, value)
+        except InvalidField:
             raise InvalidField(field, f"must be a cursor that this feed gave, or {NOW}") from None
-
-    def schema(self) -> Schema:
-        """JSON Schema of the text. Callers need not know what it is made of."""
-        return {"type": "string", "minLength": 1, "maxLength": 40}
 
 
 class TypesRule:
@@ -83,7 +80,7 @@ class TypesRule:
 
 _QUERY = {
     "after": QueryParameter(
-        CursorRule(),
+        _AfterRule(),
         "Where to go on: the next_cursor of the page before. Without it, from the beginning; "
         f"{NOW}: behind all that there is.",
     ),
@@ -99,7 +96,7 @@ _QUERY = {
     ),
 }
 _LAST_EVENT_ID = header_parameter(
-    LAST_ID, CursorRule().schema(), "Of a stream that goes on: the id of its last event. It wins over after."
+    LAST_ID, _AfterRule().schema(), "Of a stream that goes on: the id of its last event. It wins over after."
 )
 _FILES = {
     LINES: "The page's events, one in a line, each a FeedEvent; where to go on is in the headers.",
@@ -144,20 +141,19 @@ class _Reader:
     answer="EventPage",
     files=_FILES,
     answer_headers=_ANSWER_HEADERS,
-    errors=(error_table.TOO_MANY_READERS,),
+    errors=(error_table.FEED_PUT_BACK, error_table.TOO_MANY_READERS),
 )
 async def read_events(query: dict[str, Any]) -> Response:
     """The organization's events behind a cursor: as a page, as lines of JSON, or as a stream that goes on."""
     lift_deadline()  # a waiting reader asks again and again; every query has a time limit of its own
     form = request.accept_mimetypes.best_match(_FORMS, default=_FORMS[0])
-    start = await _start(
-        *(_last_event() if form == MEDIA_TYPE else None) or ("after", query.get("after", START))
-    )
+    name, after = (_last_event() if form == MEDIA_TYPE else None) or ("after", query.get("after", START))
     types = query.get("types", USUAL_TYPES)
     if EventType.AUDIT in types and (missing := first_missing([Permission.AUDIT_READ], caller().permissions)):
         raise ApiError(error_table.SCOPE_MISSING, message=missing.value)
-    reader = _Reader(caller(), start, types)
-    response = _stream(reader, query) if form == MEDIA_TYPE else _page(await _read(reader, query), form)
+    with of_this_feed(name):
+        reader = _Reader(caller(), await _start(after), types)
+        response = _stream(reader, query) if form == MEDIA_TYPE else _page(await _read(reader, query), form)
     response.vary.add("Accept")
     return response
 
@@ -168,18 +164,17 @@ def _last_event() -> tuple[str, Cursor | None] | None:
     if not text:
         return None
     try:
-        return LAST_ID, CursorRule().parse(LAST_ID, text)
+        return LAST_ID, _AfterRule().parse(LAST_ID, text)
     except InvalidField as error:
         raise query_error(LAST_ID, error.rule) from None
 
 
-async def _start(name: str, after: Cursor | None) -> Cursor:
-    """The cursor to read from. Raises ApiError, which calls it `name`, if it is ahead of the feed."""
+async def _start(after: Cursor | None) -> Cursor:
+    """The cursor to read from. Raises FeedPutBack, before a stream begins."""
     database, org_id = resources().database, caller().org_id
     if after is None:
         return await end_of_feed(database, org_id)
-    if after != START and await is_ahead(database, org_id, after):
-        raise query_error(name, "is ahead of this feed, which has not given it")
+    await check_cursor(database, org_id, after)
     return after
 
 
@@ -223,12 +218,18 @@ def _stream(reader: _Reader, query: dict[str, Any]) -> Response:
 
 
 async def _messages(reader: _Reader) -> AsyncGenerator[bytes, None]:
-    """The messages of a stream, until the service stops, the key is revoked or the storage fails."""
+    """The messages of a stream, until the service stops, the key is revoked or the storage fails.
+
+    It also ends if the feed was put back from a backup: the client's next request says so.
+    """
     text = sent_key()
     yield keep_alive(str(reader.after))
     with resources().feed.reader(reader.key.org_id):
         while not resources().feed.is_ending and await resources().keys.find(text, KeyKind.REST):
-            page = await reader.page(_STREAM_LIMIT, KEEP_ALIVE_SECONDS)
+            try:
+                page = await reader.page(_STREAM_LIMIT, KEEP_ALIVE_SECONDS)
+            except FeedPutBack:
+                return
             yield _written(page) or keep_alive(str(page.next_cursor))
             reader = replace(reader, after=page.next_cursor)
 

@@ -14,6 +14,7 @@ from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.outbox import entries, heads
+from backend.storage.outbox.marks import check_cursor, cursor_before, mark_of
 from backend.storage.outbox.sequencer import place_all
 
 _LAST_SECOND = 2**32 - 1  # that a stamp can have
@@ -69,12 +70,16 @@ class LogPage:
 
 
 async def read_on(database: Database, org_id: OrgId, chosen: LogFilter, after: Cursor, limit: int) -> LogPage:
-    """At most `limit` of the chosen entries behind the cursor, the oldest first."""
+    """At most `limit` of the chosen entries behind the cursor, the oldest first. Raises FeedPutBack."""
     await place_all(database, org_id)
+    await check_cursor(database, org_id, after)
     head = (await heads.find_heads(database, [org_id]))[org_id]
     places = {"$gte": after.place, "$lte": head}
     page = await _read(database, _query(org_id, chosen, places), chosen, after, limit)
-    return page if page.has_more else LogPage(page.entries, max(after, Cursor(head + 1)), has_more=False)
+    if page.has_more:
+        return page
+    end = after if after >= Cursor(head + 1) else await cursor_before(database, org_id, head + 1)
+    return LogPage(page.entries, end, has_more=False)
 
 
 async def read_back(
@@ -104,7 +109,7 @@ async def _read(
     documents = database[entries.NAME].find(query).sort("place", direction).batch_size(limit + 2)
     async for document in documents:
         for place, index, fact in _facts(document, direction):
-            here, behind = Cursor(place, index), Cursor(place, index + 1)
+            here, behind = Cursor(place, index), Cursor(place, index + 1, mark_of(document))
             is_read = cursor and (here < cursor if direction > 0 else here >= cursor)
             if is_read or not chosen.has(fact):
                 continue

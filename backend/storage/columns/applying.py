@@ -30,7 +30,7 @@ from backend.storage.columns.rows.rereading import find_again, find_last_seen
 from backend.storage.columns.rows.summaries import delete_blocks, insert_summaries
 from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.pieces import in_pieces
-from backend.storage.columns.tables.state import note_place
+from backend.storage.columns.tables.state import note_cursor
 from backend.storage.columns.tables.transactions import long_transaction, to_its_end, transaction
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.packed import Name, PackedPage, name_of
@@ -120,7 +120,7 @@ async def _put_summaries(
 def _go_behind(connection: DuckDBPyConnection, page: PackedPage) -> None:
     if any(_erases(fact) for entry in page.entries for fact in entry.facts):
         note_forgotten(connection)
-    note_place(connection, page.next_cursor.place, page.last)
+    note_cursor(connection, page.next_cursor)
 
 
 def _erases(fact: Fact) -> bool:

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
+from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
 from backend.storage.apps import installs
@@ -37,16 +38,17 @@ from backend.storage.columns.tables.state import (
     State,
     note_all_loaded,
     note_clicks,
+    note_cursor,
     note_loaded,
-    note_place,
     read_state,
 )
 from backend.storage.columns.tables.transactions import to_its_end, transaction
 from backend.storage.costs import costs
-from backend.storage.driver.mongo import Cursor, Database, Document, size_of
-from backend.storage.feed.marks import FeedMark, last_mark
+from backend.storage.driver.mongo import Cursor as MongoCursor
+from backend.storage.driver.mongo import Database, Document, size_of
 from backend.storage.links import links, tags
 from backend.storage.outbox import entries
+from backend.storage.outbox.marks import end_of_feed
 from backend.storage.schema.ownership import ByIdPrefix
 from backend.storage.visitors import devices
 
@@ -71,7 +73,7 @@ class _Source(NamedTuple):
     write: Write
     clear: Callable[[DuckDBPyConnection], None] = lambda connection: None
 
-    def find(self, database: Database, org_id: OrgId) -> Cursor:
+    def find(self, database: Database, org_id: OrgId) -> MongoCursor:
         """The organization's documents."""
         is_by_id = self.order == _BY_ID
         of_organization = ByIdPrefix().condition(org_id) if is_by_id else {"org_id": org_id}
@@ -89,7 +91,7 @@ def _put_link_changes(connection: DuckDBPyConnection, documents: Sequence[Docume
     change_rows.put_link_changes(connection, [(entry["place"], entry["facts"]) for entry in documents])
 
 
-def _entries_of_links(database: Database, org_id: OrgId, end: int) -> Cursor:
+def _entries_of_links(database: Database, org_id: OrgId, end: int) -> MongoCursor:
     """The entries of the organization's feed before this place that have facts about links."""
     query = {"org_id": org_id, "place": {"$gt": 0, "$lt": end}, "facts.link": {"$exists": True}}
     found = database[entries.NAME].find(query, change_rows.FIELDS, batch_size=_DOCUMENTS_PER_BATCH)
@@ -154,28 +156,28 @@ async def load(
     """
     state = await to_its_end(partial(read_state, connection))
     if state.is_loaded or not state.is_begun:
-        head, mark = await last_mark(database, org_id)
-        await to_its_end(partial(_begin, connection, head + 1, mark))
-        state = State(head + 1, mark, is_loaded=False, done=0, clicks_until=None)
+        end = await end_of_feed(database, org_id)
+        await to_its_end(partial(_begin, connection, end))
+        state = State(end, is_loaded=False, done=0, clicks_until=None)
     elif state.done < len(_SOURCES):
         await to_its_end(partial(_SOURCES[state.done].clear, connection))
     for number, source in enumerate(_SOURCES):
         if number >= state.done:
             await _load(source.find(database, org_id), connection, source.write, share)
             await to_its_end(partial(note_loaded, connection, number + 1))
-    await _load(_entries_of_links(database, org_id, state.place), connection, _put_link_changes, share)
+    await _load(_entries_of_links(database, org_id, state.cursor.place), connection, _put_link_changes, share)
     await _load_summaries(database, org_id, connection)
     unreadable = await _load_clicks(database, org_id, connection, state, on_progress, share=share)
     await to_its_end(partial(note_all_loaded, connection))
     return unreadable
 
 
-def _begin(connection: DuckDBPyConnection, place: int, mark: FeedMark | None) -> None:
+def _begin(connection: DuckDBPyConnection, end: Cursor) -> None:
     forget_all(connection)
-    note_place(connection, place, mark)
+    note_cursor(connection, end)
 
 
-async def _load(cursor: Cursor, connection: DuckDBPyConnection, write: Write, share: float) -> None:
+async def _load(cursor: MongoCursor, connection: DuckDBPyConnection, write: Write, share: float) -> None:
     async for documents in read_in_pieces(cursor, _weight_of, share):
         await to_its_end(partial(_in_transaction, connection, partial(write, connection, documents)))
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import duckdb
 
 from backend.domain.analytics.notes import note_on_waiting
-from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.accounts.organizations import AskedSettings, find_asked_settings
 from backend.storage.analytics.question import Facts, FactsNotReady
@@ -26,8 +25,8 @@ from backend.storage.columns.tables.state import State, read_state
 from backend.storage.columns.tables.store import ColumnFile
 from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.driver.mongo import Database, server_time
-from backend.storage.feed.marks import is_lost
 from backend.storage.feed.packed import read_packed
+from backend.storage.outbox.marks import FeedPutBack, check_cursor
 from backend.storage.outbox.sequencer import place_all, waits_since
 
 # How long a question waits for facts that are made anew before FactsNotReady is raised.
@@ -137,7 +136,7 @@ class Projection:
         now, self._settings, is_another, _ = await asyncio.gather(
             server_time(self._database),
             find_asked_settings(self._database, self.file.org_id),
-            is_lost(self._database, self.file.org_id, state.place, state.mark),
+            self._is_of_another_feed(state),
             self._place_all(),
         )
         if is_another or not state.is_loaded:
@@ -150,12 +149,19 @@ class Projection:
             await self._expire(now)
         self._known = state
 
+    async def _is_of_another_feed(self, state: State) -> bool:
+        try:
+            await check_cursor(self._database, self.file.org_id, state.cursor)
+        except FeedPutBack:
+            return True
+        return False
+
     async def _stored(self) -> State:
         return await to_its_end(partial(read_state, self._writes))
 
     async def _applied(self, state: State) -> tuple[State, bool]:
         """Apply the next page. Returns the state behind it, and whether there is more."""
-        page = await read_packed(self._database, self.file.org_id, Cursor(state.place), share=self._share)
+        page = await read_packed(self._database, self.file.org_id, state.cursor, share=self._share)
         if page.entries:
             try:
                 with self.used(), self.file.moments.changing():
@@ -167,7 +173,7 @@ class Projection:
                 return state, True
             if unreadable:  # noted, so that somebody is told
                 await mark_unreadable(self._database, unreadable)
-        return replace(state, place=page.next_cursor.place, mark=page.last or state.mark), page.has_more
+        return replace(state, cursor=page.next_cursor), page.has_more
 
     def _take_less(self, error: duckdb.Error) -> None:
         """Go on with half as much at a time. Raises the error where that is too little."""

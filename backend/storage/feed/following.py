@@ -9,9 +9,8 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import USUAL_TYPES, EventType
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
-from backend.storage.driver.mongo import Database, until_confirmed
+from backend.storage.driver.mongo import Database
 from backend.storage.feed.reading import MOST_EVENTS, FeedPage, read_feed
-from backend.storage.outbox.heads import find_heads
 from backend.storage.outbox.watch import FeedWatch
 
 
@@ -29,7 +28,7 @@ async def next_page(
     """The first page with events behind the cursor, if it comes within `seconds`; else an empty page.
 
     `url_form` is as for `read_feed`. Waiting takes no thread, and ends when the service stops. Raises
-    StorageError.
+    StorageError, and FeedPutBack.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -40,21 +39,3 @@ async def next_page(
         after = page.next_cursor
         if not page.has_more and not await watch.wait(org_id, after, seconds_left):
             return page
-
-
-async def is_ahead(database: Database, org_id: OrgId, cursor: Cursor) -> bool:
-    """Whether the cursor is behind the end of the organization's feed, which then can't have given it."""
-    if await _is_ahead(database, org_id, cursor):
-        # A newly elected primary may not know yet that a majority has the entries that were read before.
-        await until_confirmed(database)
-        return await _is_ahead(database, org_id, cursor)
-    return False
-
-
-async def _is_ahead(database: Database, org_id: OrgId, cursor: Cursor) -> bool:
-    return cursor > await end_of_feed(database, org_id)
-
-
-async def end_of_feed(database: Database, org_id: OrgId) -> Cursor:
-    """The cursor behind the organization's last entry."""
-    return Cursor((await find_heads(database, [org_id]))[org_id] + 1)

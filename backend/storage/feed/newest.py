@@ -10,9 +10,9 @@ from backend.domain.feed.facts import events_of
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.feed.following import end_of_feed
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.outbox import entries
+from backend.storage.outbox.marks import end_of_feed
 
 # The most places that are searched. Events of a rare type may be further back.
 MOST_PLACES = 10_000
@@ -30,7 +30,7 @@ async def newest_page(
     """The newest events of these types behind the cursor, at most `most`, in the feed's order.
 
     `url_form` is as for `read_feed`. Events that were erased or have expired count, and are left
-    out. Raises StorageError.
+    out. Raises StorageError, and FeedPutBack.
     """
     start = await _start(database, org_id, types, most)
     return await read_feed(database, org_id, max(after, start), url_form=url_form, types=types, limit=most)

@@ -19,9 +19,9 @@ from backend.storage.driver.mongo import ClientSession, Database, Document, size
 from backend.storage.driver.mongo import Cursor as MongoCursor
 from backend.storage.feed.loaders.contacts import own_id
 from backend.storage.feed.loaders.fact_documents import find_documents
-from backend.storage.feed.marks import FeedMark
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy
+from backend.storage.outbox.marks import cursor_before
 from backend.storage.sales import conversions, leads
 from backend.storage.visitors import contacts, devices, events
 
@@ -63,14 +63,13 @@ class PackedPage:
 
     Clicks are in the field `packed` of their block's document (domain/clicks/block). A merged block is found
     under the names of all blocks that it was merged from, and has all of their clicks
-    (`click_blocks.parts_of`). `last` is the mark of the last entry.
+    (`click_blocks.parts_of`).
     """
 
     entries: Sequence[PackedEntry]
     named: Mapping[Name, Document]
     next_cursor: Cursor
     has_more: bool
-    last: FeedMark | None = None
 
 
 def name_of(fact: Fact) -> Name | None:
@@ -105,9 +104,9 @@ async def read_packed(
             PackedEntry(document["facts"], Cursor(document["place"] + 1)) for document in documents
         ]
         documents_by_name = await _find_fact_documents(database, session, org_id, packed_entries)
-    behind = packed_entries[-1].cursor if has_more else max(after, Cursor(head + 1))
-    last = FeedMark(documents[-1]["place"], documents[-1]["_id"]) if documents else None
-    return PackedPage(packed_entries, documents_by_name, behind, has_more, last)
+        place = packed_entries[-1].cursor.place if has_more else head + 1
+        behind = after if after >= Cursor(place) else await cursor_before(database, org_id, place, session)
+    return PackedPage(packed_entries, documents_by_name, behind, has_more)
 
 
 async def _first_entries(cursor: MongoCursor, limit: int, share: float) -> tuple[list[Document], bool]:

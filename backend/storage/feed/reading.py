@@ -6,12 +6,10 @@ that they name. Events that were erased or have expired are left out; other even
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-
-from bson import Timestamp
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import USUAL_TYPES, Event, EventType
@@ -23,6 +21,7 @@ from backend.storage.feed.loaders.loading import loaders
 from backend.storage.feed.loaders.runs import Run
 from backend.storage.outbox import entries, heads
 from backend.storage.outbox.entries import AgesBy
+from backend.storage.outbox.marks import check_cursor, cursor_before, is_lost
 
 MOST_EVENTS = 5_000
 # Entries that MongoDB returns in one batch.
@@ -55,44 +54,46 @@ async def read_feed(
     """The organization's events behind this cursor that are of these types, at most `limit`.
 
     `url_form` says how their short URLs are written. An event that was committed before another one comes
-    before it, on this page or an earlier one. Raises StorageError.
+    before it, on this page or an earlier one. Raises StorageError, and FeedPutBack if the feed is not the one
+    that was read up to the cursor.
     """
     async with await database.client.start_session(snapshot=True) as session:
         head = (await heads.find_heads(database, [org_id], session))[org_id]
-        last = min(head, after.place + _MOST_PLACES)
-        runs: list[Run] = []
-        remaining = limit
-        load = partial(_load, database, session, org_id, url_form)
-        condition = _condition(org_id, after, last, types)
-        cursor = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_PER_BATCH)
-        async for entry in cursor.sort("place", 1):
-            for run in _runs(entry, after, types):
-                if not remaining:
-                    return FeedPage(await load(runs), run.begin, has_more=True)
-                part = replace(run, count=min(run.count, remaining))
-                remaining -= part.count
-                runs.append(part)
-                if part.count < run.count:
-                    return FeedPage(await load(runs), part.end, has_more=True)
-        behind = max(after, Cursor(last + 1))
-        return FeedPage(await load(runs), behind, has_more=last < head)
+        if not await is_lost(database, org_id, after, head, session):
+            load = partial(_load, database, session, org_id, url_form)
+            return await _read(database, session, org_id, after, head, load, types, limit)
+    await check_cursor(database, org_id, after)
+    return FeedPage([], after, has_more=True)
 
 
-async def cursor_at(database: Database, org_id: OrgId, moment: datetime) -> Cursor:
-    """The cursor before the first entry that was stored at this moment or later."""
-    first, behind = 1, (await heads.find_heads(database, [org_id]))[org_id] + 1
-    stamp = Timestamp(max(0, int(moment.timestamp())), 0)  # nothing was stored before 1970
-    while first < behind:
-        middle = (first + behind) // 2
-        place = {"$gte": middle, "$lt": behind}
-        entry = await database[entries.NAME].find_one(
-            {"org_id": org_id, "place": place}, {"stamp": 1, "place": 1}, sort=[("place", 1)]
-        )
-        if entry is None or entry["stamp"] >= stamp:
-            behind = middle
-        else:
-            first = entry["place"] + 1
-    return Cursor(first)
+async def _read(  # noqa: PLR0917 - what `read_feed` gets, and the feed's last place
+    database: Database,
+    session: ClientSession,
+    org_id: OrgId,
+    after: Cursor,
+    head: int,
+    load: Callable[[Sequence[Run]], Awaitable[list[Event]]],
+    types: Collection[EventType],
+    limit: int,
+) -> FeedPage:
+    last = min(head, after.place + _MOST_PLACES)
+    runs: list[Run] = []
+    remaining = limit
+    condition = _condition(org_id, after, last, types)
+    cursor = database[entries.NAME].find(condition, session=session, batch_size=_ENTRIES_PER_BATCH)
+    async for entry in cursor.sort("place", 1):
+        for run in _runs(entry, after, types):
+            if not remaining:
+                return FeedPage(await load(runs), runs[-1].end, has_more=True)
+            part = replace(run, count=min(run.count, remaining))
+            remaining -= part.count
+            runs.append(part)
+            if part.count < run.count:
+                return FeedPage(await load(runs), part.end, has_more=True)
+    behind = after
+    if after < Cursor(last + 1):
+        behind = await cursor_before(database, org_id, last + 1, session)
+    return FeedPage(await load(runs), behind, has_more=last < head)
 
 
 async def waits_since(database: Database, org_id: OrgId, cursor: Cursor) -> datetime | None:
@@ -138,7 +139,7 @@ async def _load(
         for run, contents in zip(
             runs_of_type, await loader[type_](database, session, org_id, runs_of_type), strict=True
         ):
-            events[run.begin] = [
+            events[run.end] = [
                 Event(
                     run.id_of(number),
                     EventType(type_),
@@ -150,4 +151,4 @@ async def _load(
                 for number, content in enumerate(contents)
                 if content is not None
             ]
-    return [event for run in runs for event in events[run.begin]]
+    return [event for run in runs for event in events[run.end]]

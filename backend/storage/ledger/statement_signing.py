@@ -24,10 +24,10 @@ from backend.domain.ledger.statements import Statement, Sums
 from backend.storage.accounts.organizations import find_organizations
 from backend.storage.clicks.signing_keys import signing_key
 from backend.storage.driver.mongo import Database, Document, server_time
-from backend.storage.feed.reading import cursor_at
 from backend.storage.ledger.ed25519 import public_key, sign
 from backend.storage.ledger.statements import add_statement, last_statement
 from backend.storage.outbox import entries, heads
+from backend.storage.outbox.marks import cursor_at
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.storage.processes.periodic_task import PeriodicTask

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.schema.audited import NotAudited
@@ -34,3 +35,8 @@ async def find_heads(
     stored = database[NAME].find({"_id": {"$in": ids}}, session=session)
     places = {OrgId(head["_id"]): int(head["place"]) async for head in stored}
     return {org_id: places.get(org_id, 0) for org_id in ids}
+
+
+def is_elsewhere(head: int, cursor: Cursor) -> bool:
+    """Whether a feed with this last place does not end at the cursor: it goes on there, or ends before it."""
+    return head + 1 != cursor.place

@@ -11,7 +11,7 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
-from backend.storage.outbox.heads import find_heads
+from backend.storage.outbox.heads import find_heads, is_elsewhere
 
 # The most readers of one organization that may follow its feed in a process. Each holds a connection.
 MOST_READERS = 100
@@ -65,7 +65,8 @@ class FeedWatch:
     async def wait(self, org_id: OrgId, cursor: Cursor, seconds: float) -> bool:
         """Wait until the organization's feed has entries after the cursor, for at most `seconds`.
 
-        Returns whether it may have some.
+        Returns whether it may have some. A feed whose end is before the cursor, since MongoDB was put back
+        from a backup, ends the wait, too.
         """
         if self.is_ending:
             await asyncio.sleep(min(_WAIT_WHILE_STOPPING, seconds))
@@ -83,7 +84,8 @@ class FeedWatch:
         return not self.is_ending
 
     def _goes_on(self, org_id: OrgId, cursor: Cursor) -> bool:
-        return self._heads.get(org_id, 0) >= cursor.place
+        head = self._heads.get(org_id)
+        return head is not None and is_elsewhere(head, cursor)
 
     async def _go_on(self) -> None:
         while True:

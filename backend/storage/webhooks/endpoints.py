@@ -30,10 +30,9 @@ from backend.domain.webhooks.endpoint import (
 )
 from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
 from backend.storage.driver.mongo import Database, Document, known_fields
-from backend.storage.feed.reading import cursor_at
 from backend.storage.links.links import find_links
 from backend.storage.links.tags import find_tag_ids
-from backend.storage.outbox.heads import find_heads
+from backend.storage.outbox.marks import cursor_at, end_of_feed
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing
@@ -96,7 +95,7 @@ async def create_endpoint(
         id=EndpointId(str(uuid.uuid4())),
         org_id=org_id,
         created_at=_to_milliseconds(now),
-        cursor=Cursor((await find_heads(database, [org_id]))[org_id] + 1),
+        cursor=await end_of_feed(database, org_id),
         cursor_at=_to_milliseconds(now),
         secret=_new_secret(),
         **values,

@@ -29,6 +29,7 @@ from tests.dashboard.people import Person
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
+from tests.facts.put_back import back_up, put_back
 from tests.facts.told_history import tell_history
 from tests.polling import until, wait_for
 from tests.processes.service_process import ServiceProcess
@@ -49,7 +50,7 @@ def rows(html: str) -> list[list[str]]:
 
 def cursor_of(html: str) -> str:
     """Where the page's script goes on."""
-    match = re.search(r'data-after="([\d.]+)"', html)
+    match = re.search(r'data-after="([\da-f.]+)"', html)
     assert match
     return match[1]
 
@@ -201,7 +202,7 @@ async def test_the_stream(
         rows_sent = stream.text.partition("data: ")[2].partition("\n")[0]
         assert rows_sent.count('"what":"Click"') == 100
         assert "130.example" in rows_sent
-        assert f"id: {Cursor.parse(after).place + 1}.0\nevent: rows" in stream.text
+        assert re.search(rf"id: {Cursor.parse(after).place + 1}\.0\.[0-9a-f]+\nevent: rows", stream.text)
         other = await make_organization()
         await some_clicks(database, other, 1)
         await until(lambda: stream.text.endswith("\n\n"), "the end of a message")
@@ -209,6 +210,21 @@ async def test_the_stream(
         session = (await database["sessions"].find({"org_id": organization.id}).to_list())[0]
         await set_session_organization(database, session["_id"], other.id)
         await stream.ends()
+
+
+async def test_a_feed_that_was_put_back(
+    service: Service, person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """The stream tells what comes after MongoDB was put back, though its place was further on."""
+    await some_clicks(database, organization, 1)
+    backup = await back_up(database, organization.id)
+    await some_clicks(database, organization, 2)
+    await some_clicks(database, organization, 3)
+    after = cursor_of((await person.get("/live")).text)
+    async with Stream(service, person, organization.id, after) as stream:
+        await put_back(database, organization.id, backup)
+        await some_clicks(database, organization, 40)
+        await until(lambda: "40.example" in stream.text, "the click")
 
 
 async def test_who_else_asks_for_the_stream(

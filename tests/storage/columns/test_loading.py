@@ -16,7 +16,7 @@ from backend.storage.columns import loading
 from backend.storage.columns.loading import load
 from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.driver.mongo import Database
-from backend.storage.feed.following import end_of_feed
+from backend.storage.outbox.marks import end_of_feed
 from tests.domain.sales.shelf import START
 from tests.facts.clicks import click, ship
 from tests.facts.organizations import TestOrganization

@@ -17,7 +17,8 @@ from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.logs import LogHead
 from backend.storage.driver.mongo import Database
-from backend.storage.feed.reading import cursor_at, read_feed
+from backend.storage.feed.reading import read_feed
+from backend.storage.outbox.marks import cursor_at
 from backend.storage.outbox.sequencer import place_waiting
 from tests.facts.clicks import click
 from tests.fresh_database import fresh_database

@@ -67,8 +67,7 @@ def forget_all(connection: DuckDBPyConnection) -> None:
     ).fetchall()
     with transaction(connection):
         connection.execute(
-            "UPDATE state SET place = 0, entry_place = NULL, entry = NULL, is_loaded = false, done = 0, "
-            "clicks_until = NULL"
+            "UPDATE state SET place = 0, mark = NULL, is_loaded = false, done = 0, clicks_until = NULL"
         )
         if tables:
             note_forgotten(connection)

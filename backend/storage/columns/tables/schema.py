@@ -11,7 +11,7 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 from __future__ import annotations
 
 # A file of another format is made again.
-FORMAT = 7
+FORMAT = 8
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -22,12 +22,12 @@ _VISIT = """
 
 TABLES = f"""
 -- One row. `place` is the next place of the feed: where it is read on, once everything before it is here
--- (`is_loaded`). `entry_place` and `entry` are the place and the id of an entry before it, which the same
--- feed has there for ever. Of a load, so many steps are `done`, and all blocks up to `clicks_until`.
+-- (`is_loaded`). `mark` is that of the cursor there (domain/feed/cursor). Of a load, so many steps are
+-- `done`, and all blocks up to `clicks_until`.
 -- `forgotten` is how often people were erased since the file was written as a whole, and `expired_at` when
 -- what has expired was deleted first since then.
 CREATE TABLE state (
-    format INTEGER, place BIGINT DEFAULT 0, entry_place BIGINT, entry VARCHAR,
+    format INTEGER, place BIGINT DEFAULT 0, mark VARCHAR,
     is_loaded BOOLEAN DEFAULT false, done INTEGER DEFAULT 0, clicks_until BIGINT,
     forgotten INTEGER DEFAULT 0, expired_at BIGINT
 );

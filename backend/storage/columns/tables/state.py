@@ -7,20 +7,20 @@ from datetime import datetime
 
 from duckdb import DuckDBPyConnection
 
+from backend.domain.feed.cursor import Cursor, FeedMark
 from backend.storage.columns.tables.staged import milliseconds
-from backend.storage.feed.marks import FeedMark
 
 
 @dataclass(frozen=True, slots=True)
 class State:
     """How far a file has come.
 
-    Everything before `place` is there if it `is_loaded`. Of a load that was begun at `place`, which is not 0
-    then, so many steps are `done`, and all blocks of clicks up to `clicks_until` (milliseconds since 1970).
+    Everything before `cursor` is there if it `is_loaded`. Of a load that was begun there, which is not at
+    place 0 then, so many steps are `done`, and all blocks of clicks up to `clicks_until` (milliseconds since
+    1970).
     """
 
-    place: int
-    mark: FeedMark | None
+    cursor: Cursor
     is_loaded: bool
     done: int
     clicks_until: int | None
@@ -28,24 +28,22 @@ class State:
     @property
     def is_begun(self) -> bool:
         """Whether anything was loaded."""
-        return self.place > 0
+        return self.cursor.place > 0
 
 
 def read_state(connection: DuckDBPyConnection) -> State:
     """The state as it is written."""
-    query = "SELECT place, entry_place, entry, is_loaded, done, clicks_until FROM state"
+    query = "SELECT place, mark, is_loaded, done, clicks_until FROM state"
     row = connection.execute(query).fetchone()
     assert row
-    place, entry_place, entry, *rest = row
-    return State(place, None if entry is None else FeedMark(entry_place, entry), *rest)
+    place, mark, *rest = row
+    return State(Cursor(place, mark=FeedMark.parse(mark) if mark else None), *rest)
 
 
-def note_place(connection: DuckDBPyConnection, place: int, mark: FeedMark | None) -> None:
-    """Write up to which place the feed is there; without a mark, the former one stays."""
-    connection.execute("UPDATE state SET place = $place", {"place": place})
-    if mark:
-        change = "UPDATE state SET entry_place = $place, entry = $entry"
-        connection.execute(change, {"place": mark.place, "entry": mark.entry})
+def note_cursor(connection: DuckDBPyConnection, cursor: Cursor) -> None:
+    """Write up to which cursor, between two entries, the feed is there."""
+    mark = str(cursor.mark) if cursor.mark else None
+    connection.execute("UPDATE state SET place = $place, mark = $mark", {"place": cursor.place, "mark": mark})
 
 
 def note_loaded(connection: DuckDBPyConnection, done: int) -> None:

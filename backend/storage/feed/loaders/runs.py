@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from backend.domain.feed.cursor import Cursor
+from backend.domain.feed.cursor import Cursor, FeedMark
 from backend.domain.feed.facts import Fact
 
 
@@ -33,14 +33,9 @@ class Run:
     stored_at: datetime
 
     @property
-    def begin(self) -> Cursor:
-        """The cursor before its first event."""
-        return Cursor(self.place, self.index)
-
-    @property
     def end(self) -> Cursor:
         """The cursor behind its last event."""
-        return Cursor(self.place, self.index + self.count)
+        return self.cursor_behind(self.count - 1)
 
     def id_of(self, number: int) -> str:
         """The id of the event with this number in the run."""
@@ -48,4 +43,4 @@ class Run:
 
     def cursor_behind(self, number: int) -> Cursor:
         """The cursor behind the event with this number in the run."""
-        return Cursor(self.place, self.index + number + 1)
+        return Cursor(self.place, self.index + number + 1, FeedMark.of(self.entry, self.stored_at))
