@@ -39,9 +39,7 @@ async def store_sales(
     Their touches are of these clicks, which are those of each day of the year; where there are none, of ads.
     """
     making = _Making(org_id, until, visits)
-    batch: dict[str, list[Document]] = {
-        name: [] for name in (devices.NAME, contacts.NAME, conversions.NAME)
-    }
+    batch: dict[str, list[Document]] = {name: [] for name in (devices.NAME, contacts.NAME, conversions.NAME)}
     sales_left = number
     while sales_left:
         sales_left -= making.add_customer(batch, sales_left)
