@@ -73,7 +73,8 @@ def share_by_histories(
             refunded = min(sum(known), sale.amount)
         shares: Sequence[CreditShare[SourceT]] = ()
         if rules.knows(sale.at, sale.received_at):
-            shares = _shares(_credited(all_histories.path_of(sale, customer_id), rules.model), rules.model)
+            touches = _credited(all_histories.path_of(sale, customer_id), rules.model)
+            shares = _shares(touches, rules.model)
         yield Credited(customer_id, sale.amount, refunded, shares)
 
 
@@ -86,7 +87,7 @@ def kept_credit(sale: SaleFacts[Touch], device: Device | None) -> Credit:
     if device and not sale.visits and not sale.copies and not any(map(_is_named, device.touches)):
         return _of_list(sale, device)  # nearly always: then there is nothing to weigh
     histories = Histories([History.of_device(device, _KEPT_RULES)] if device else [], _KEPT_RULES)
-    touches = [visit[4] for visit in histories.path_of(sale, None) if visit[1]]
+    touches = [visit.source for visit in histories.path_of(sale, None) if visit.is_touch]
     return Credit(touches[0], touches[-1]) if touches else Credit()
 
 
@@ -102,8 +103,8 @@ def _of_list(sale: SaleFacts[Touch], device: Device) -> Credit:
 def _credited(path: Sequence[OrderedVisit[SourceT]], model: Model) -> list[SourceT | None]:
     """The touches that get credit by the model; [None] if no touch gets it."""
     if model is Model.LAST:
-        return [path[-1][4] if path else None]
-    touches = [visit[4] for visit in path if visit[1]]
+        return [path[-1].source if path else None]
+    touches = [visit.source for visit in path if visit.is_touch]
     if model is Model.LAST_NON_DIRECT:
         touches = touches[-1:]
     elif model is Model.FIRST:

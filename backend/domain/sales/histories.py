@@ -1,20 +1,20 @@
 """Histories: the visits of devices and of customers in order, as far as the service knew of them at a moment.
 
-Reports look at hundreds of thousands of visits, so these are plain tuples. What a visit came from is whatever
-the caller gives for it. Times are all with a time zone, or all without one and in UTC.
+What a visit came from is whatever the caller gives for it. Times are all with a time zone, or all without one
+and in UTC.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from heapq import nlargest, nsmallest
 from itertools import chain
-from operator import itemgetter
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from backend.domain.ids import CustomerId, DeviceId, LinkId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo
@@ -29,22 +29,66 @@ MOST_LATEST, MOST_FIRST = 50, 50
 SourceT = TypeVar("SourceT")
 # The link, and the click's place in the ledger.
 PlacedClick: TypeAlias = tuple[LinkId | None, datetime, int]
-# A visit as the service was told of it: its time, when the service was told (None: not noted), its source
-# (None: a direct visit), the click that led to it if that is known, and whether a server named it by that
-# click.
-ToldVisit: TypeAlias = tuple[datetime, datetime | None, SourceT | None, PlacedClick | None, bool]
-# An identity as the service was told of it: from when it holds, when the service was told, the customer
-# (None: one that was not kept), when it was taken back, when another telling of the sale that it follows from
-# replaced it, and whether a server named both device and customer.
-Identified: TypeAlias = tuple[
-    datetime, datetime | None, CustomerId | None, datetime | None, datetime | None, bool
-]
-# A visit with what visits are sorted by: its time, whether it is a touch (direct visits come first), its
-# device, and its number in the device's list; then its source, its click, and whether a server named it.
-OrderedVisit: TypeAlias = tuple[datetime, bool, DeviceId, int, SourceT | None, PlacedClick | None, bool]
 _NOBODYS = DeviceId("")
-_time = itemgetter(0)
-_is_named = itemgetter(6)
+
+
+class ToldVisit(NamedTuple, Generic[SourceT]):
+    """A visit as the service was told of it.
+
+    `received_at` is when the service was told (None: not noted). A direct visit has no source. `click` led
+    to it, if that is known. One that `is_named` was named by a server, by that click.
+    """
+
+    at: datetime
+    received_at: datetime | None
+    source: SourceT | None
+    click: PlacedClick | None
+    is_named: bool
+
+
+class Identified(NamedTuple):
+    """An identity as the service was told of it, from `at` on; None is a customer that was not kept.
+
+    It was `taken_back_at` some time, or another telling of the sale that it follows from replaced it. Where
+    it `is_server`, a server named both device and customer.
+    """
+
+    at: datetime
+    received_at: datetime | None
+    customer_id: CustomerId | None
+    taken_back_at: datetime | None
+    replaced_at: datetime | None
+    is_server: bool
+
+
+class OrderedVisit(NamedTuple, Generic[SourceT]):
+    """A visit in order: by its time, direct ones first, then by device and number in its list."""
+
+    at: datetime
+    is_touch: bool
+    device_id: DeviceId
+    number: int
+    source: SourceT | None
+    click: PlacedClick | None
+    is_named: bool
+
+
+class Owner(NamedTuple):
+    """Whose a device was from some time on; None from where identities were not kept."""
+
+    at: datetime
+    customer_id: CustomerId | None
+
+
+class Claim(NamedTuple):
+    """Whether a server told that a device is a customer's, and when the service was first told."""
+
+    is_by_server: bool
+    told_at: datetime
+
+
+_time: Callable[[OrderedVisit[Any] | Owner], datetime] = attrgetter("at")
+_is_named = attrgetter("is_named")
 
 
 class RefundFact(NamedTuple):
@@ -112,9 +156,9 @@ class History(Generic[SourceT]):
     device_id: DeviceId
     last_seen_at: datetime
     visits: list[OrderedVisit[SourceT]]
-    owners: list[tuple[datetime, CustomerId | None]]
+    owners: list[Owner]
     taken_back: AbstractSet[CustomerId] = frozenset()
-    claims: Mapping[CustomerId, tuple[bool, datetime]] = field(default_factory=dict)
+    claims: Mapping[CustomerId, Claim] = field(default_factory=dict)
     _times: set[datetime] | None = field(default=None, init=False)
 
     @classmethod
@@ -128,26 +172,26 @@ class History(Generic[SourceT]):
     ) -> History[SourceT]:
         """The history with those of these visits and identities, in the order of their lists, that count."""
         if rules.as_of is not None:
-            told_visits = [visit for visit in told_visits if rules.knows(visit[0], visit[1])]
+            told_visits = [visit for visit in told_visits if rules.knows(visit.at, visit.received_at)]
         visits = [
-            (at, source is not None, device_id, number, source, click, is_named)
+            OrderedVisit(at, source is not None, device_id, number, source, click, is_named)
             for number, (at, _, source, click, is_named) in enumerate(told_visits)
         ]
         visits.sort()
-        owners: list[tuple[datetime, CustomerId | None]] = []
+        owners: list[Owner] = []
         wrong: set[CustomerId] = set()
-        claims: dict[CustomerId, tuple[bool, datetime]] = {}
+        claims: dict[CustomerId, Claim] = {}
         for at, received_at, customer_id, taken_back_at, replaced_at, is_server in identified:
             if replaced_at is not None and rules.knows(replaced_at, None):
                 continue
             if customer_id and taken_back_at is not None and rules.knows(taken_back_at, None):
                 wrong.add(customer_id)
             elif rules.knows(at, received_at):
-                owners.append((at, customer_id))
+                owners.append(Owner(at, customer_id))
                 if customer_id:
                     told_at = received_at or at
-                    is_by_server, first = claims.get(customer_id, (False, told_at))
-                    claims[customer_id] = is_by_server or is_server, min(first, told_at)
+                    is_by_server, first = claims.get(customer_id, Claim(is_by_server=False, told_at=told_at))
+                    claims[customer_id] = Claim(is_by_server or is_server, min(first, told_at))
         return cls(device_id, last_seen_at, visits, owners, wrong, claims)
 
     @classmethod
@@ -157,10 +201,11 @@ class History(Generic[SourceT]):
         if device.first_touch and device.first_touch not in touches:
             touches = (device.first_touch, *touches)
         direct: list[ToldVisit[Touch]] = [
-            (visit.at, visit.received_at, None, None, False) for visit in device.direct_visits
+            ToldVisit(visit.at, visit.received_at, None, None, is_named=False)
+            for visit in device.direct_visits
         ]
         identified = [
-            (
+            Identified(
                 owner.at,
                 owner.received_at,
                 owner.customer_id,
@@ -177,7 +222,7 @@ class History(Generic[SourceT]):
     def times(self) -> set[datetime]:
         """The times of its visits that were not direct."""
         if self._times is None:
-            self._times = {visit[0] for visit in self.visits if visit[1]}
+            self._times = {visit.at for visit in self.visits if visit.is_touch}
         return self._times
 
     @property
@@ -190,12 +235,12 @@ class History(Generic[SourceT]):
         owners = self.owners
         if not owners:
             return None
-        return owners[max(bisect_right(owners, at, key=_time) - 1, 0)][1]
+        return owners[max(bisect_right(owners, at, key=_time) - 1, 0)].customer_id
 
     def times_of(self, customer_ids: AbstractSet[CustomerId]) -> Times:
         """The periods in which the device belonged to one of these customers."""
         changes = list(dict.fromkeys(at for at, _ in self.owners))
-        whose = [self.owners[0][1] if self.owners else None, *map(self.owner_at, changes)]
+        whose = [self.owners[0].customer_id if self.owners else None, *map(self.owner_at, changes)]
         periods = zip([None, *changes], [*changes, None], whose, strict=True)
         return [(begin, end) for begin, end, owner in periods if owner in customer_ids]
 
@@ -203,7 +248,7 @@ class History(Generic[SourceT]):
         """The visits of the device while it belonged to this customer."""
         if self.is_only(customer_id):
             return self.visits
-        return [visit for visit in self.visits if self.owner_at(visit[0]) == customer_id]
+        return [visit for visit in self.visits if self.owner_at(visit.at) == customer_id]
 
     def is_only(self, customer_id: CustomerId) -> bool:
         """Whether the device always belonged to this customer."""
@@ -214,7 +259,7 @@ def as_told(touch: Touch) -> ToldVisit[Touch]:
     """A touch as a visit that was told."""
     place = touch.click
     click = (touch.link_id, place.at, place.mark) if place else None
-    return touch.at, touch.received_at, touch, click, touch.is_named
+    return ToldVisit(touch.at, touch.received_at, touch, click, touch.is_named)
 
 
 def customer_of(sale: SaleFacts[SourceT], history: History[SourceT] | None) -> CustomerId | None:
@@ -285,7 +330,7 @@ class Histories(Generic[SourceT]):
             return self._all_of(whose)
         device_visits = copies if is_one_of_them else _merged(history.visits, copies)
         if history.owners:  # a device that was never identified belongs to no other customer
-            device_visits = [visit for visit in device_visits if history.owner_at(visit[0]) == whose]
+            device_visits = [visit for visit in device_visits if history.owner_at(visit.at) == whose]
         return _merged(self._all_of(whose), device_visits)
 
     def _all_of(self, customer_id: CustomerId) -> list[OrderedVisit[SourceT]]:
@@ -301,13 +346,13 @@ class Histories(Generic[SourceT]):
     ) -> list[OrderedVisit[SourceT]]:
         """The touches stored with the sale that the list of its device does not have any more."""
         # Nearly always the list has all of them, so this is checked first.
-        copies = [visit for visit in sale.copies if history is None or visit[0] not in history.times]
+        copies = [visit for visit in sale.copies if history is None or visit.at not in history.times]
         if not copies or sale.device_id is None:
             return []
-        device_id, named = sale.device_id, {visit[0] for visit in sale.visits}
+        device_id, named = sale.device_id, {visit.at for visit in sale.visits}
         return sorted(
             {
-                at: (at, True, device_id, -1, source, click, is_named)
+                at: OrderedVisit(at, True, device_id, -1, source, click, is_named)
                 for at, received_at, source, click, is_named in copies
                 if self._rules.knows(at, received_at) and at not in named
             }.values()
@@ -317,14 +362,14 @@ class Histories(Generic[SourceT]):
         self, sale: SaleFacts[SourceT], others: Sequence[OrderedVisit[SourceT]]
     ) -> list[OrderedVisit[SourceT]]:
         """The visits that servers named for the sale and that are not among the others."""
-        there = {(visit[0], visit[5]) for visit in others if visit[6]}
+        there = {(visit.at, visit.click) for visit in others if visit.is_named}
         sources = {
             (at, click): (source, click)
             for at, received_at, source, click, _ in reversed(sale.visits)
             if click and (at, click) not in there and self._rules.knows(at, received_at)
         }
         return [
-            (at, True, _NOBODYS, number, *sources[at, click], True)
+            OrderedVisit(at, True, _NOBODYS, number, *sources[at, click], True)
             for number, (at, click) in enumerate(sorted(sources))
         ]
 
@@ -341,13 +386,13 @@ def counting(customer_id: CustomerId, histories: list[History[SourceT]]) -> list
     """Those of a customer's devices that count."""
     if len(histories) <= MOST_DEVICES:
         return histories
-    by_server = [history for history in histories if history.claims[customer_id][0]]
-    others = [history for history in histories if not history.claims[customer_id][0]]
+    by_server = [history for history in histories if history.claims[customer_id].is_by_server]
+    others = [history for history in histories if not history.claims[customer_id].is_by_server]
     latest = nlargest(MOST_LATEST, others, key=_seen)
     last_seen = {history.device_id for history in latest}
     earlier = (history for history in others if history.device_id not in last_seen)
     first = nsmallest(
-        MOST_FIRST, earlier, key=lambda history: (history.claims[customer_id][1], history.device_id)
+        MOST_FIRST, earlier, key=lambda history: (history.claims[customer_id].told_at, history.device_id)
     )
     return [*nlargest(MOST_DEVICES, by_server, key=_seen), *latest, *first]
 
@@ -363,12 +408,12 @@ def _each_click_once(path: list[OrderedVisit[SourceT]]) -> list[OrderedVisit[Sou
     """
     if not any(map(_is_named, path)):
         return path
-    clicks = {visit[5] for visit in path if not visit[6]}
+    clicks = {visit.click for visit in path if not visit.is_named}
     kept = []
     for visit in path:
-        if visit[6]:
-            if visit[5] in clicks:
+        if visit.is_named:
+            if visit.click in clicks:
                 continue
-            clicks.add(visit[5])
+            clicks.add(visit.click)
         kept.append(visit)
     return kept

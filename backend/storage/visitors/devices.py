@@ -12,7 +12,7 @@ from pymongo import IndexModel, UpdateOne
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.decisions import DeviceKey
-from backend.domain.sales.histories import History
+from backend.domain.sales.histories import History, Identified
 from backend.domain.visitors.attribution import (
     ClickId,
     Device,
@@ -144,7 +144,7 @@ def own_id(org_id: OrgId, device_id: DeviceId) -> str:
 def owners_of(document: Document) -> History[None]:
     """The history of a stored device with its customers over time, and without its visits."""
     identified = [
-        (
+        Identified(
             identification.at,
             identification.received_at,
             identification.customer_id,
