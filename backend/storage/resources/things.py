@@ -9,14 +9,13 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Generic
 
-from pymongo import ReturnDocument
-
-from backend.domain.errors import ItemUnknown, TooManyItems
+from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.resources.resource import FilterOperator, Resource, ThingT
 from backend.domain.resources.resource_field import MadeBy, Referent
 from backend.storage.driver.mongo import Database, Document
-from backend.storage.resources.referents import check_referents
+from backend.storage.links.links import find_link
+from backend.storage.schema.own_documents import OwnDocuments
 
 _OPERATORS = {FilterOperator.EQUALS: "$eq", FilterOperator.FROM: "$gte", FilterOperator.BEFORE: "$lt"}
 _NO_FILTERS: Mapping[str, Any] = MappingProxyType({})
@@ -37,18 +36,13 @@ class Things(Generic[ThingT]):
         made_by: MadeBy = MadeBy.PERSON,
     ) -> ThingT:
         """Store a new one. Raises TooManyItems, and InvalidField for an id of another organization's."""
-        await check_referents(database, org_id, self.resource, told)
-        await self._check_room(database, org_id)
+        await self._check_referents(database, org_id, told)
+        await self._documents.check_room(database, org_id)
         told = self.resource.completed(told, None) if self.resource.completed else told
         values = self.resource.new_values(told, now, made_by)
         document = {"_id": str(uuid.uuid4()), "org_id": org_id, **self.resource.stored_values(values)}
         await database[self.resource.collection].insert_one(document)
         return self._from(document)
-
-    async def _check_room(self, database: Database, org_id: OrgId) -> None:
-        owned, most = {"org_id": org_id}, self.resource.most
-        if await database[self.resource.collection].count_documents(owned, limit=most) >= most:
-            raise TooManyItems(self.resource.too_many_at, most, self.resource.several)
 
     async def list(
         self, database: Database, org_id: OrgId, filters: Mapping[str, Any] = _NO_FILTERS
@@ -64,8 +58,7 @@ class Things(Generic[ThingT]):
 
     async def get(self, database: Database, org_id: OrgId, given_id: str) -> ThingT:
         """The one with this id. Raises ItemUnknown."""
-        owned = {"_id": given_id, "org_id": org_id}
-        return self._existing(await database[self.resource.collection].find_one(owned))
+        return self._from(await self._documents.get(database, org_id, given_id))
 
     async def change(
         self, database: Database, org_id: OrgId, given_id: str, changes: Mapping[str, Any]
@@ -74,24 +67,16 @@ class Things(Generic[ThingT]):
 
         Raises ItemUnknown, and InvalidField for an id of another organization's.
         """
-        if not changes:
-            return await self.get(database, org_id, given_id)
-        await check_referents(database, org_id, self.resource, changes)
-        if self.resource.completed:
+        await self._check_referents(database, org_id, changes)
+        if changes and self.resource.completed:
             before = await self.get(database, org_id, given_id)
             changes = self.resource.completed(changes, before)
-        return self._existing(
-            await database[self.resource.collection].find_one_and_update(
-                {"_id": given_id, "org_id": org_id},
-                {"$set": self.resource.stored_values(changes)},
-                return_document=ReturnDocument.AFTER,
-            )
-        )
+        stored = self.resource.stored_values(changes)
+        return self._from(await self._documents.change(database, org_id, given_id, stored))
 
     async def delete(self, database: Database, org_id: OrgId, given_id: str) -> ThingT:
         """Delete it. Returns it as it was. Raises ItemUnknown."""
-        owned = {"_id": given_id, "org_id": org_id}
-        return self._existing(await database[self.resource.collection].find_one_and_delete(owned))
+        return self._from(await self._documents.delete(database, org_id, given_id))
 
     async def delete_with_link(self, database: Database, org_id: OrgId, link_id: LinkId) -> None:
         """Delete those that go along with a link that is deleted for good."""
@@ -99,10 +84,16 @@ class Things(Generic[ThingT]):
             if own.refers_to is Referent.LINK and own.goes_along:
                 await database[self.resource.collection].delete_many({"org_id": org_id, name: link_id})
 
-    def _existing(self, document: Document | None) -> ThingT:
-        if document is None:
-            raise ItemUnknown
-        return self._from(document)
+    async def _check_referents(self, database: Database, org_id: OrgId, values: Mapping[str, Any]) -> None:
+        for name, own in self.resource.fields.items():
+            given = values.get(name) if own.refers_to is Referent.LINK else None
+            if given is not None and await find_link(database, LinkId(given), org_id) is None:
+                raise InvalidField(name, "must be a link of your organization")
+
+    @property
+    def _documents(self) -> OwnDocuments:
+        resource = self.resource
+        return OwnDocuments(resource.collection, resource.most, resource.too_many_at, resource.several)
 
     def _from(self, document: Document) -> ThingT:
         return self.resource.from_stored(document["_id"], OrgId(document["org_id"]), document)
