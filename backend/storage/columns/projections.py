@@ -118,7 +118,7 @@ class Projections:
                     finally:  # in a thread: it may delete a large file
                         await until_ended(asyncio.to_thread(pieces.close))
         except duckdb.OutOfMemoryException:
-            raise _out_of_memory() from None
+            raise self._out_of_memory() from None
         except _OfFile as error:
             await self._open.mend(org_id, error.projection, error.error, is_reading=True)
             raise NoAnswer(f"The answer can't be made: {error}; ask again.") from error.error
@@ -196,7 +196,7 @@ class Projections:
                         return await use(projection)
             except duckdb.OutOfMemoryException:
                 if is_roomy:
-                    raise _out_of_memory() from None
+                    raise self._out_of_memory() from None
                 is_roomy = True
                 await self._open.make_room(0)
             except _OfFile as error:
@@ -204,6 +204,16 @@ class Projections:
             except duckdb.Error as error:
                 raise _unanswered(error) from error
         raise NoAnswer("The file of the figures can't be used; see the log.")
+
+    def _out_of_memory(self) -> NoAnswer:
+        if self._open.is_working:  # this answer is given up already, so others are at work
+            return NoAnswer(
+                "The answer needs more memory than is free while others are answered: ask again, or for less."
+            )
+        return TooMuch(
+            "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or "
+            "for less in it."
+        )
 
     @asynccontextmanager
     async def _up_to_date(self, org_id: OrgId) -> AsyncIterator[Projection]:
@@ -251,13 +261,6 @@ def _blamed(projection: Projection, *, is_reading: bool) -> Iterator[None]:
         if is_of_file(error):
             raise _OfFile(projection, error, is_reading=is_reading) from error
         raise
-
-
-def _out_of_memory() -> TooMuch:
-    return TooMuch(
-        "The answer needs more memory than WAYLINK_ANALYTICS_MEMORY allows: ask for a shorter period, or for "
-        "less in it."
-    )
 
 
 def _unanswered(error: BaseException) -> NoAnswer:

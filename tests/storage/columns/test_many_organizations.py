@@ -17,7 +17,7 @@ from duckdb import DuckDBPyConnection
 from backend.domain.ids import OrgId
 from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.messages import KEPT_UP
-from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion
+from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
 from backend.storage.columns import open_projections, projection
 from backend.storage.columns.loading import load
 from backend.storage.columns.projections import Projections
@@ -59,6 +59,24 @@ class Numbers(LongQuestion[int]):
         yield from range(2)
 
 
+@dataclass(frozen=True)
+class Large(Question[int]):
+    """A question that no memory suffices for."""
+
+    def answer(self, facts: Facts) -> int:
+        """Collects what can't be spilled."""
+        [(count,)] = facts.connection.execute("SELECT len(list(n)) FROM range(20_000_000) AS a(n)").fetchall()
+        return int(count)
+
+
+class LargeInPieces(LongQuestion[int]):
+    """The same, in a long answer."""
+
+    def pieces(self, facts: Facts) -> Generator[int, None, None]:
+        """Collects what can't be spilled."""
+        yield Large().answer(facts)
+
+
 async def is_ready(projections: Projections, org_id: OrgId) -> bool:
     """Whether the organization's figures are told."""
     with contextlib.suppress(FactsNotReady):
@@ -92,6 +110,30 @@ async def test_no_organization_has_all_threads(
         finally:
             _let_go.set()
         assert await asyncio.gather(*asked) == [[number] for number in range(12)]
+
+
+async def test_memory_that_others_have(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """Whose answer has too little memory is told to ask again if others are answered, and else for less."""
+    one, other = await make_organization(), await make_organization()
+    _begun.clear()
+    _let_go.clear()
+    async with host(database, tmp_path, memory_mb=40) as projections:
+        for organization in (one, other):
+            assert await count(projections, database, organization.id) == 0
+        asked = asyncio.create_task(projections.ask(other.id, [Held(1)]))
+        try:
+            await until(_begun.is_set, "nothing is begun")
+            with pytest.raises(NoAnswer, match="than is free while others are answered: ask again"):
+                await projections.ask(one.id, [Large()])
+            with pytest.raises(NoAnswer, match="than is free while others are answered: ask again"):
+                _ = [piece async for piece in projections.stream(one.id, LargeInPieces())]
+        finally:
+            _let_go.set()
+        assert await asked == [1]
+        with pytest.raises(TooMuch, match="than WAYLINK_ANALYTICS_MEMORY allows"):
+            await projections.ask(one.id, [Large()])
 
 
 async def test_loads_go_on_when_nobody_waits(
