@@ -45,6 +45,14 @@ class CallingSite:
         return self.origins[0]
 
 
+def _why_refused(site: CallingSite) -> str:
+    if site.origin:
+        return "not an Allowed Web Origin"
+    if site.origins == ["null"]:
+        return "a page without an origin: in a sandboxed iframe, or a file"
+    return "no Origin header"
+
+
 async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
     """Raise ApiError unless the organization allows the request's origin.
 
@@ -54,9 +62,8 @@ async def require_allowed_origin(site: CallingSite, org_id: OrgId) -> None:
     if origin and await site.service.site_origins.get((origin, org_id)):
         site.is_allowed = True
         return
-    reason = "no Origin header" if origin is None else "not an Allowed Web Origin"
     resources = site.sender.resources
-    shown = OriginRefusal(next(iter(site.origins), ""), reason, resources.clock())
+    shown = OriginRefusal(next(iter(site.origins), ""), _why_refused(site), resources.clock())
     await add_origin_refusal(resources.database, org_id, shown)
     raise ApiError(ORIGIN_REFUSED)
 

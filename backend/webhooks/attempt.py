@@ -84,12 +84,22 @@ def _failure(answer: GuardedAnswer, now: datetime) -> Failure | None:
     if answer.status == _GONE:
         return Failure("The receiver answered with status 410: it wants no more events", is_gone=True)
     if 300 <= answer.status < 400:
-        return Failure(f"The receiver answered with status {answer.status}: redirects are not followed")
-    quoted = "".join(
-        character if character.isprintable() else " " for character in answer.text[:_LONGEST_QUOTE]
+        to = _quoted(answer.headers.get("location", ""))
+        return Failure(
+            f"The receiver answered with status {answer.status}: redirects are not followed"
+            + (f", this one leads to {to}" if to else "")
+        )
+    quote = _quoted(answer.text)
+    return Failure(
+        f"The receiver answered with status {answer.status}{f': {quote}' if quote else ''}",
+        _asked_pause(answer, now),
     )
-    quote = f": {' '.join(quoted.split())}" if quoted.strip() else ""
-    return Failure(f"The receiver answered with status {answer.status}{quote}", _asked_pause(answer, now))
+
+
+def _quoted(text: str) -> str:
+    """The beginning of what a receiver said, in one line."""
+    readable = "".join(character if character.isprintable() else " " for character in text[:_LONGEST_QUOTE])
+    return " ".join(readable.split())
 
 
 def _asked_pause(answer: GuardedAnswer, now: datetime) -> timedelta:

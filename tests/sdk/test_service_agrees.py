@@ -154,7 +154,7 @@ def for_the_service_to_say(kind: Kind, fields: dict[str, Any]) -> set[str]:
 
 def is_unsafe(value: object) -> bool:
     """Whether this is a whole number that JavaScript does not keep exactly."""
-    return isinstance(value, int) and abs(value) > IdText.MOST
+    return isinstance(value, int | float) and abs(value) > IdText.MOST
 
 
 @settings(max_examples=examples(500))

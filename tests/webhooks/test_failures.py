@@ -181,7 +181,10 @@ async def test_redirects_are_not_followed(
     endpoint = await make_endpoint()
     await happen(database, organization.id, 1)
     failing = await settled(database, endpoint, EndpointState.FAILING)
-    assert failing.last_error == "The receiver answered with status 307: redirects are not followed"
+    assert failing.last_error == (
+        "The receiver answered with status 307: redirects are not followed, "
+        f"this one leads to {hook.url('/elsewhere')}"
+    )
     assert [request.path for request in hook.requests] == ["/hook"]
 
 

@@ -101,6 +101,9 @@ _FOUND_DE = {
     "does not answer": "antwortet nicht",
     "is not in the public internet": "ist nicht im öffentlichen Internet",
     "no Origin header": "kein Origin-Header",
+    "a page without an origin: in a sandboxed iframe, or a file": (
+        "eine Seite ohne Herkunft: in einem abgeschotteten iframe, oder eine Datei"
+    ),
     "not an Allowed Web Origin": "keine der erlaubten Web-Origins",
 }
 _FOUND: Mapping[Language, Mapping[str, str]] = {Language.DE: _FOUND_DE}

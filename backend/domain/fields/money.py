@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 
@@ -24,6 +25,24 @@ MINOR_DIGITS: dict[str, int] = {
 }
 
 
+# Currencies that have ended lately, each with its last day: sales of their time are told late, and refunded.
+ENDED: dict[str, date] = {
+    "ANG": date(2025, 6, 30),
+    "BGN": date(2025, 12, 31),
+    "BYR": date(2016, 12, 31),
+    "CUC": date(2021, 6, 30),
+    "HRK": date(2023, 1, 14),
+    "LTL": date(2015, 1, 15),
+    "MRO": date(2018, 6, 30),
+    "SLL": date(2024, 3, 31),
+    "STD": date(2018, 3, 31),
+    "VEF": date(2018, 12, 5),
+    "ZWL": date(2024, 8, 31),
+}
+_WITHOUT_DECIMALS = frozenset({"BYR"})
+MINOR_DIGITS |= {code: 0 if code in _WITHOUT_DECIMALS else 2 for code in ENDED}
+
+
 class InvalidAmount(ValueError):
     """The amount breaks a rule. The message completes a sentence that starts with the field's name."""
 
@@ -32,13 +51,20 @@ class InvalidCurrency(ValueError):
     """The text is not a currency. The message completes a sentence that starts with the field's name."""
 
 
-def parse_currency(value: object) -> str:
-    """The ISO 4217 code in capitals. Raises InvalidCurrency."""
+def parse_currency(value: object, *, may_have_ended: bool = False) -> str:
+    """The ISO 4217 code in capitals. Raises InvalidCurrency, also for one that has ended, unless it may."""
     # Other letters have capitals among these too.
     code = value.upper() if isinstance(value, str) and value.isascii() else ""
-    if code not in MINOR_DIGITS:
+    if code not in MINOR_DIGITS or (code in ENDED and not may_have_ended):
         raise InvalidCurrency("must be an ISO 4217 currency code, such as EUR")
     return code
+
+
+def refuse_ended(currency: str, day: date) -> None:
+    """Raise InvalidCurrency for a currency that had ended on this day."""
+    last = ENDED.get(currency)
+    if last and day > last:
+        raise InvalidCurrency(f"must be a currency of its time: {currency} ended on {last}")
 
 
 def parse_amount(value: object) -> Decimal:

@@ -254,12 +254,13 @@ class Amount:
 
 
 class CurrencyCode:
-    """A currency code of ISO 4217, such as EUR. Blanks around it do not count."""
+    """A currency code of ISO 4217, such as EUR, also one that has ended. Blanks around it do not count."""
 
     def parse(self, field: str, value: object) -> str:
         """The code in capitals. Raises InvalidField."""
         try:
-            return money.parse_currency(trimmed(value) if isinstance(value, str) else value)
+            code = trimmed(value) if isinstance(value, str) else value
+            return money.parse_currency(code, may_have_ended=True)
         except money.InvalidCurrency as error:
             raise InvalidField(field, str(error)) from None
 

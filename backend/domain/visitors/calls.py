@@ -74,6 +74,7 @@ def parse_call(value: object) -> Call:
     errors: list[FieldError] = [MissingField(name) for name in required if name not in fields]
     parsed = parse_call_fields(rules, fields, errors)
     raise_all(errors)
+    refuse_ended_currency(parsed, parsed["occurred_at"])
     notes = notes_on_unknown([name for name in fields if name not in rules], allowed=rules)
     notes += [
         note for name, rule in _LENIENT[kind] if name in fields for note in rule.notes(name, fields[name])
@@ -100,6 +101,15 @@ def parse_call_fields(
     """
     parsed = parse_fields(rules, fields, errors)
     return {name: item for name, item in parsed.items() if item is not None}
+
+
+def refuse_ended_currency(fields: Mapping[str, Any], at: datetime) -> None:
+    """Raise InvalidField where the fields have a currency that had ended at this time."""
+    if currency := fields.get("currency"):
+        try:
+            money.refuse_ended(currency, at.date())
+        except money.InvalidCurrency as error:
+            raise InvalidField("currency", str(error)) from None
 
 
 def with_rounded_revenue(kind: Kind, fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -33,6 +33,7 @@ from backend.domain.visitors.calls import (
     Kind,
     notes_on_revenue,
     parse_call_fields,
+    refuse_ended_currency,
     with_rounded_revenue,
 )
 from backend.domain.visitors.sources import Source
@@ -119,6 +120,7 @@ def parse_server_call(kind: Kind, value: object, teller: Teller, call_id: CallId
     with collect_errors(errors):
         click = _click(parsed, teller)
     raise_all(errors)
+    refuse_ended_currency(parsed, occurred_at)
     kept = with_rounded_revenue(kind, parsed)
     visit = click.named_touch(teller.now) if click else None
     call = Call(

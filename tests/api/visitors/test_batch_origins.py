@@ -123,7 +123,11 @@ async def test_the_owner_sees_refusals(visitor: Visitor, database: Database) -> 
     for origin in ("https://shop.example:8443", "null", ""):
         await visitor.post(conversion(), headers={"Origin": origin})
     seen = await list_origin_refusals(database, visitor.organization.id)
-    assert [entry.origin for entry in seen] == ["", "null", "https://shop.example:8443"]
+    assert [(entry.origin, entry.reason) for entry in seen] == [
+        ("", "no Origin header"),
+        ("null", "a page without an origin: in a sandboxed iframe, or a file"),
+        ("https://shop.example:8443", "not an Allowed Web Origin"),
+    ]
     assert seen[0].reason == "no Origin header"
 
 

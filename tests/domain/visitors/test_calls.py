@@ -171,6 +171,28 @@ def test_other_texts_are_no_amounts(text: str) -> None:
     assert str(refused.value).endswith(f", not {shown_value(text)}")
 
 
+@pytest.mark.parametrize(
+    ("currency", "day", "is_taken"),
+    [
+        ("BGN", "2025-12-20", True),
+        ("BGN", "2025-12-31", True),
+        ("BGN", "2026-01-01", False),
+        ("hrk", "2022-06-01", True),
+        ("HRK", "2026-03-01", False),
+        ("ANG", "2025-03-30", True),
+        ("XCG", "2026-03-01", True),
+    ],
+)
+def test_currencies_count_in_their_time(currency: str, day: str, is_taken: bool) -> None:
+    """A sale may be told after its currency has ended, and none is made in it afterwards."""
+    told = {"currency": currency, "occurred_at": f"{day}T12:00:00Z", "revenue": Decimal("9.995")}
+    if is_taken:
+        assert str(call("conversion", **told).fields["revenue"]) == "10.00"
+    else:
+        with pytest.raises(InvalidField, match=r"^currency must be a currency of its time: .* ended on 20"):
+            call("conversion", **told)
+
+
 SEEN: set[Rejection] = set()
 
 

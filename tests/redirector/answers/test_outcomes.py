@@ -6,7 +6,7 @@ import html
 import re
 import uuid
 from dataclasses import replace
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import httpx
 
@@ -62,6 +62,21 @@ async def test_phones_open_the_app(
     assert html.escape(f"intent://{link.domain}/{link.path}?cl_click_id=") in firefox.text
     assert iphone.headers["location"] == "https://apps.apple.com/app/id123456"
     assert desktop.headers["location"].startswith(link.destination_url)
+
+
+async def test_play_s_referrer_names_the_campaign(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """Beside the link's id it has the link's UTM fields, as the Play Console reads them."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    link = await make_link(**APP, utm={"utm_source": "news & co", "utm_campaign": "may"})
+    intent = (await visitor.get(f"/{link.path}", headers={"user-agent": PIXEL})).headers["location"]
+    store = parse_qs(urlsplit(unquote(intent.partition("S.browser_fallback_url=")[2])).query)
+    assert parse_qs(store["referrer"][0].removesuffix(";end")) == {
+        "cl_link_id": [link.id],
+        "utm_source": ["news & co"],
+        "utm_campaign": ["may"],
+    }
 
 
 async def test_fallbacks_instead_of_store_and_destination(

@@ -47,8 +47,11 @@ def intent_address(
 
 
 def store_address(link: Link, app: AndroidApp) -> str:
-    """The app's page in the Play Store, which passes the link's id on to the app's first launch."""
-    query = urlencode({"id": app.package, "referrer": urlencode({LINK_ID_PARAMETER: link.id})})
+    """The app's page in the Play Store, which passes the referrer on to the app's first launch.
+
+    The referrer has the link's id, and its UTM fields, by which the Play Console groups installs.
+    """
+    query = urlencode({"id": app.package, "referrer": urlencode({LINK_ID_PARAMETER: link.id, **link.utm})})
     return f"https://play.google.com/store/apps/details?{query}"
 
 
