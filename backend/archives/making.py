@@ -8,9 +8,11 @@ import json
 import logging
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import timedelta
+from typing import IO
 
 from backend.archives.process import MakingResult, MakingStart
 from backend.domain.accounts.organizations import Organization
@@ -34,9 +36,18 @@ _LEASE_DURATION = timedelta(seconds=30)
 _RENEWED_EVERY = 10.0
 # Seconds between two looks for archives to make.
 STEP_SECONDS = 3.0
+# A process that has come no further for so long, such as one that was stopped, holds up all other archives.
+LONGEST_SILENCE = 300.0
 # Longer than any attempt: pieces of one that was given up are gone then at the latest.
 _LONGEST_MAKING = timedelta(days=1)
 _logger = logging.getLogger(__name__)
+
+
+class ComesNoFurther(Exception):
+    """The process that makes an archive came no further, and was ended."""
+
+    def __init__(self) -> None:
+        super().__init__(f"its process came no further for {LONGEST_SILENCE:.0f} s, and was ended")
 
 
 class ArchiveMaking(LeasedTask):
@@ -95,17 +106,23 @@ class ArchiveMaking(LeasedTask):
                 await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
 
     async def _made(self, archive: Archive) -> MakingResult | None:
-        """Have a process make the archive. None if another process has the turn meanwhile, or it crashed."""
+        """Have a process make the archive. None if another process has the turn meanwhile, or it crashed.
+
+        Raises ComesNoFurther.
+        """
         process = await asyncio.to_thread(_begin, self._start_of(archive))
         assert process.stdout
+        output = _Output(process.stdout)
         # In a thread, as the event loop may be one that can't have processes.
-        reading = asyncio.create_task(asyncio.to_thread(process.stdout.read))
+        reading = asyncio.create_task(asyncio.to_thread(output.read))
         try:
             while not reading.done():
                 await asyncio.wait({reading}, timeout=_RENEWED_EVERY)
                 if not await self.has_turn():
                     return None
-            return _result_in(reading.result())
+                if time.monotonic() > output.told_at + LONGEST_SILENCE and not reading.done():
+                    raise ComesNoFurther
+            return output.result
         finally:
             process.kill()
             await reading
@@ -142,5 +159,17 @@ def _begin(start: MakingStart) -> subprocess.Popen[bytes]:
     return process
 
 
-def _result_in(output: bytes) -> MakingResult | None:
-    return MakingResult(**json.loads(output)) if output else None
+class _Output:
+    """What the process prints."""
+
+    def __init__(self, stdout: IO[bytes]) -> None:
+        self._stdout = stdout
+        self.told_at = time.monotonic()
+        self.result: MakingResult | None = None
+
+    def read(self) -> None:
+        """Read it to its end."""
+        for line in self._stdout:
+            self.told_at = time.monotonic()
+            if text := line.strip():
+                self.result = MakingResult(**json.loads(text))

@@ -1,8 +1,8 @@
 """The process that makes one archive of an organization: it exports it, and stores the file's pieces.
 
 It is a process of its own, of low priority, so that redirects come first. Its line on stdin is a
-`MakingStart` as JSON, and it prints a `MakingResult`. It ends when its stdin is closed, and so with whoever
-started it.
+`MakingStart` as JSON, and it prints a `MakingResult`, and empty lines while it comes further. It ends when
+its stdin is closed, and so with whoever started it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -27,6 +28,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.ids import OrgId
 from backend.storage.archives.archives import note_progress
 from backend.storage.archives.pieces import PieceMissing, StoredFile, add_piece, delete_pieces
+from backend.storage.driver.answers import when_answered
 from backend.storage.driver.connection import connect
 from backend.storage.driver.disk import read_disk
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable, server_time
@@ -113,6 +115,19 @@ async def _store_piece(database: Database, start: MakingStart, number: int, piec
         raise _Over
 
 
+class _Progress:
+    """Prints an empty line while the process comes further, at most one each second."""
+
+    def __init__(self) -> None:
+        self._told_at = 0.0
+
+    def tell(self) -> None:
+        """It has come further."""
+        if (now := time.monotonic()) > self._told_at + 1:
+            self._told_at = now
+            os.write(sys.stdout.fileno(), b"\n")
+
+
 def _end_with_starter() -> None:
     """End this process once its stdin is closed."""
     # Not by sys.stdin: its lock would be held when the process ends in order.
@@ -127,6 +142,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     start = MakingStart(**json.loads(sys.stdin.readline()))
     threading.Thread(target=_end_with_starter, daemon=True).start()
+    when_answered(_Progress().tell)
     give_way(_NICENESS)
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     print(json.dumps(asdict(asyncio.run(_make(start)))))

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from backend.concurrency.counted_log import CountedLog
 from backend.concurrency.fair_thread import TooManyWait
 from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError, MissingField
@@ -14,7 +15,7 @@ from backend.json_api.error_table import ErrorRow
 from backend.storage.analytics.question import FactsNotReady, NoAnswer, TooMuch
 from backend.storage.driver.mongo import StorageError, is_unreachable
 
-_log = logging.getLogger("waylink.api")
+_log = CountedLog(logging.getLogger("waylink.api"))
 # Seconds after which a caller may try again when the storage can't be reached, or too much waits.
 RETRY_AFTER = 5
 
@@ -79,7 +80,7 @@ def api_error_for(error: Exception) -> ApiError | None:
     if isinstance(error, FieldError):
         return _of_field(error).with_others([_of_field(other) for other in error.others])
     if isinstance(error, StorageError) and is_unreachable(error):
-        _log.warning("The storage can't be reached: %s", type(error).__name__)
+        _log.warning(f"The storage can't be reached: {type(error).__name__}")
         return storage_unreachable()
     if isinstance(error, NotStored):
         return storage_unreachable()
@@ -92,7 +93,8 @@ def _without_figures(error: FactsNotReady | NoAnswer) -> ApiError:
     """The error for figures that can't be computed now. Only the service's log says what went wrong."""
     message = str(error)
     if not isinstance(error, FactsNotReady | TooMuch):
-        _log.error("A question about figures was not answered: %s", error)
+        refused = "A question about figures was not answered"
+        _log.error(refused, f"{refused}: {error}")
         message = "The service can't answer this now; its log says why"
     seconds = error.retry_after if isinstance(error, FactsNotReady) else RETRY_AFTER
     api_error = ApiError(error_table.FIGURES_UNAVAILABLE, message=message)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from backend.concurrency.counted_log import CountedLog
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError, api_error_for
 
@@ -16,7 +17,7 @@ NO_STORE = (b"cache-control", b"no-store")
 _JSON = (b"content-type", b"application/json")
 # Made once: json.dumps makes an encoder for each value, unless it is one without options.
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_log = logging.getLogger("waylink.api")
+_log = CountedLog(logging.getLogger("waylink.api"))
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ def error_answer(error: Exception) -> AsgiAnswer:
     """
     api_error = api_error_for(error)
     if api_error is None:
-        _log.error("A request failed", exc_info=error)
+        _log.error("A request failed", error=error)
         api_error = ApiError(error_table.SERVER_FAULT)
     headers = encoded(api_error.headers.items())
     return json_answer(api_error.body, api_error.status, headers)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import NamedTuple
 
+from backend.concurrency.counted_log import CountedLog
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.rate_limits.growing_pause import GrowingPause
 from backend.storage.driver.deadlines import new_deadline
@@ -15,7 +16,7 @@ from backend.storage.driver.mongo import StorageError
 
 # The request's own time may be over by then.
 _UNDO_SECONDS = 2.0
-_log = logging.getLogger("waylink.rate_limits")
+_log = CountedLog(logging.getLogger("waylink.rate_limits"))
 
 
 class TryCount(NamedTuple):
@@ -71,5 +72,5 @@ async def undone_after_errors(undo: Callable[[], Awaitable[None]]) -> AsyncItera
             with new_deadline(_UNDO_SECONDS):
                 await undo()
         except StorageError as error:
-            _log.warning("A try that was not carried out counts as wrong: %s", type(error).__name__)
+            _log.warning(f"A try that was not carried out counts as wrong: {type(error).__name__}")
         raise

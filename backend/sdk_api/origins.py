@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from backend.concurrency.counted_log import CountedLog
 from backend.domain.ids import OrgId
 from backend.json_api.api_error import ApiError
 from backend.json_api.call_limits import Sender
@@ -25,7 +26,7 @@ EXPOSED = ("Access-Control-Expose-Headers", "Retry-After")
 PREFLIGHT_LIFETIME = 7200
 # No origin is longer: a scheme, a host name of 253 characters, a port.
 _LONGEST_ORIGIN = 300
-_log = logging.getLogger("waylink.sdk")
+_log = CountedLog(logging.getLogger("waylink.sdk"))
 
 
 @dataclass(slots=True)
@@ -126,5 +127,5 @@ async def _is_known(site: CallingSite, origin: str, status: int) -> bool:
         return False
     except StorageError as error:
         # The page then sees a failed request, and tries again as it would after a 503.
-        _log.warning("Origins can't be looked up: %s", type(error).__name__)
+        _log.warning(f"Origins can't be looked up: {type(error).__name__}")
         return False

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import re
+import signal
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
@@ -18,6 +21,7 @@ import pytest
 from backend.archives import making
 from backend.archives.archive_file import LONGEST_LINE
 from backend.archives.making import ArchiveMaking
+from backend.archives.process import MakingStart
 from backend.archives.restore import restore_organization
 from backend.concurrency.startable import running
 from backend.domain.archives.archive import (
@@ -38,10 +42,13 @@ from backend.storage.archives import archives, pieces
 from backend.storage.archives.pieces import add_piece, read_pieces
 from backend.storage.driver import disk
 from backend.storage.driver.mongo import Database
+from backend.storage.processes.failing_items import list_failing
+from backend.storage.processes.work import Work
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create
 from tests.conftest import MovableClock
 from tests.facts.archives import KEPT, store_file
+from tests.facts.failing_items import end_pauses
 from tests.facts.organizations import TestOrganization, make_scoped_key
 from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
@@ -201,6 +208,46 @@ async def test_an_archive_survives_whoever_makes_it(quiet: Database) -> None:
     assert not await archives.note_ready(quiet, dead, 4, "", kept=KEPT, now=utc_now())
     stored = [document["_id"] async for document in quiet[pieces.NAME].find({}, {"_id": 1})]
     assert stored == [f"{org_id}/{made.id}/{made.making_id}/00000000"]
+
+
+async def test_a_process_that_was_stopped_holds_no_other_archive(
+    quiet: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is ended once it has come no further for a while, which is that archive's failure; the next one is
+    made, and later that one, too."""
+    stopped, other = [(await create_organization(quiet, name, utc_now())).id for name in ("Kites", "Sails")]
+    begin_process, stops = making._begin, [stopped]
+
+    def begin_and_stop(start: MakingStart) -> subprocess.Popen[bytes]:
+        process = begin_process(start)
+        is_stopped = start.org_id in stops
+        if is_stopped:
+            os.kill(process.pid, signal.SIGSTOP)
+        monkeypatch.setattr(making, "LONGEST_SILENCE", 0.5 if is_stopped else 300.0)
+        return process
+
+    monkeypatch.setattr(making, "_begin", begin_and_stop)
+    monkeypatch.setattr(making, "_RENEWED_EVERY", 0.1)
+    first, second = await ask(quiet, stopped), await ask(quiet, other)
+    is_over = lambda archive: not archive.is_open  # noqa: E731
+    async with running(ArchiveMaking(quiet, utc_now, KEPT)):
+        made = await wait_for_async(
+            partial(read_one, quiet, second), "the other", lambda one: not one.is_open
+        )
+        assert made.state is ArchiveState.READY, made.error
+        [failing] = await list_failing(quiet, stopped, Work.ARCHIVES)
+        assert failing.item == first.id
+        assert failing.error == "ComesNoFurther: its process came no further for 0 s, and was ended"
+        stops.clear()
+        await end_pauses(quiet, Work.ARCHIVES)
+        made = await wait_for_async(partial(read_one, quiet, first), "the first", is_over)
+        assert made.state is ArchiveState.READY, made.error
+    assert await list_failing(quiet, stopped) == []
+
+
+async def read_one(database: Database, archive: Archive) -> Archive:
+    """The archive as it is now."""
+    return await archives.get_archive(database, archive.org_id, archive.id, utc_now())
 
 
 async def test_an_attempt_that_stops_as_it_is_noted_is_none(quiet: Database) -> None:

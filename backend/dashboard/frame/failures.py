@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from http import HTTPStatus
 
+from backend.concurrency.counted_log import CountedLog
 from backend.domain.errors import InvalidField
 from backend.storage.driver.mongo import is_unreachable
 
-_log = logging.getLogger("waylink.dashboard")
+_log = CountedLog(logging.getLogger("waylink.dashboard"))
 # A title, and a sentence about what can be done.
 WORDS: dict[int, tuple[str, str]] = {
     400: ("That request makes no sense", "The form could not be read. Go back, and try again."),
@@ -31,9 +32,9 @@ def note_failure(error: Exception) -> int:
         _log.warning("A page took too long")
         return HTTPStatus.GATEWAY_TIMEOUT
     if is_unreachable(error):
-        _log.warning("The storage can't be reached: %s", type(error).__name__)
+        _log.warning(f"The storage can't be reached: {type(error).__name__}")
         return HTTPStatus.SERVICE_UNAVAILABLE
-    _log.error("A page failed", exc_info=error)
+    _log.error("A page failed", error=error)
     return HTTPStatus.INTERNAL_SERVER_ERROR
 
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Sequence
 
 from backend.concurrency.batches import Batches
+from backend.concurrency.counted_log import CountedLog
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.storage.driver.deadlines import new_deadline
@@ -17,7 +18,7 @@ from backend.system.clock import Clock
 
 # Seconds that a visitor waits for a slow database. Not less: a click that is given up may be lost.
 _TAKE_SECONDS = 5.0
-_logger = logging.getLogger(__name__)
+_log = CountedLog(logging.getLogger(__name__))
 
 
 class ClickTakes:
@@ -60,6 +61,6 @@ class ClickTakes:
                     self._database, link.org_id, link.id, link.limits.max_clicks or 0, self._clock()
                 )
         except Exception as error:
-            _logger.warning("A link that is used up is not marked as such: %s", type(error).__name__)
+            _log.warning(f"A link that is used up is not marked as such: {type(error).__name__}")
         finally:
             del self._marking[link.id]

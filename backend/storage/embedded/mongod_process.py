@@ -26,6 +26,8 @@ STOP_TIMEOUT = 30.0  # seconds; then the process is killed, and the next one rep
 _PROCESSES = Path("/proc")
 # The descriptor of the lock in the child, which closes all other descriptors that it would inherit.
 _LOCK_DESCRIPTOR = 3
+# What mongod takes as a key; ours has 64 hexadecimal digits.
+_KEY = re.compile(r"[A-Za-z0-9+/=]{6,1024}")
 # The message of the system's loader, and the packages of Debian and Ubuntu that have mongod's libraries.
 _MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {
@@ -53,8 +55,25 @@ class Mongod:
 
     @property
     def key(self) -> str:
-        """The password."""
-        return self.key_file.read_text().strip()
+        """The password. Raises MongoDBNotFound where the file has none that a server takes."""
+        if not self.has_key:
+            raise MongoDBNotFound(
+                f"{self.key_file} has no key, with which the MongoDB server of this folder was started. End "
+                "that server, and start Waylink again, which makes a new key: no data depends on it."
+            )
+        return self._key_text
+
+    @property
+    def has_key(self) -> bool:
+        """Whether there is a password that a server takes."""
+        return bool(_KEY.fullmatch(self._key_text))
+
+    @property
+    def _key_text(self) -> str:
+        try:
+            return self.key_file.read_text(errors="replace").strip()
+        except FileNotFoundError:
+            return ""
 
     @property
     def errors(self) -> Path:

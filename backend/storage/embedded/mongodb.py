@@ -198,7 +198,7 @@ class EmbeddedMongoDB:
         _write_privately(self._state, json.dumps(state))
 
     def _start(self, lock: int) -> None:
-        if not self._mongod.key_file.exists():
+        if not self._mongod.has_key:  # such as an empty file, after a disk was full
             _write_privately(self._mongod.key_file, secrets.token_hex(32))
         port = self._read_state().get("port", 0)
         for _ in range(_START_ATTEMPTS):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.embedded import mongod_process
 from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
+from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.outbox import entries
 from tests.facts.organizations import create_test_organization
 from tests.polling import until, wait_for_async
@@ -95,6 +97,23 @@ async def test_a_killed_server_is_started_again_and_the_last_user_stops_it(tmp_p
         assert is_running(started_once)
     assert types == [EventType.AUDIT]
     assert not is_running(started_once)
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\n", b"abc", b"\xff\xfe key"])
+async def test_a_key_that_is_none_is_made_anew(tmp_path: Path, damaged: bytes) -> None:
+    """Such as an empty file: no data depends on it. While the server runs, whoever comes is told the file."""
+    folder = tmp_path / "mongodb"
+    folder.mkdir(mode=0o700)
+    key = folder / "key"
+    key.write_bytes(damaged)
+    key.chmod(0o600)
+    async with EmbeddedMongoDB(folder):
+        made = key.read_bytes()
+        assert len(made) == 64
+        key.write_bytes(damaged)
+        with pytest.raises(MongoDBNotFound, match=re.escape(f"{key} has no key")):
+            await EmbeddedMongoDB(folder).__aenter__()
+        key.write_bytes(made)
 
 
 def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
