@@ -12,6 +12,7 @@ from backend.json_api.call_limits import sender
 from backend.json_api.error_handlers import keep_out_of_caches
 from backend.json_api.keyed_request import keyed_request
 from backend.storage.audit.acting import act_as
+from backend.storage.driver.lanes import owned_by
 
 app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 
@@ -19,6 +20,7 @@ app_api = Blueprint("app_api", __name__, url_prefix="/serviceCore/app/v1")
 @app_api.before_request
 async def _admit() -> None:
     key = keyed_request().api_key = await authenticate(KeyKind.MOBILE)
+    owned_by(key.org_id)
     act_as(key_holder(key), request.endpoint)
     sender().count_calls(key)
 

@@ -18,6 +18,7 @@ from backend.json_api.rate_limit import rate_limit_headers
 from backend.scim_api.errors import Unauthorized, answer_errors_of
 from backend.storage.audit.acting import act_as
 from backend.storage.driver.deadlines import deadline_paused
+from backend.storage.driver.lanes import owned_by
 from backend.web.current import header, resources
 
 # A group may be told with all its members: some 90 bytes for each of 10,000.
@@ -32,6 +33,7 @@ answer_errors_of(scim)
 async def _admit() -> None:
     facts = keyed_request()
     key = facts.api_key = await _authenticate()
+    owned_by(key.org_id)
     act_as(key_holder(key), request.endpoint)
     facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
 

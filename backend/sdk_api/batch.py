@@ -31,6 +31,7 @@ from backend.sdk_api.origins import (
 )
 from backend.sdk_api.service import SdkService
 from backend.sdk_api.withdrawal import withdraw
+from backend.storage.driver.lanes import owned_by
 
 # text/plain is what a browser sends without a preflight.
 MEDIA_TYPES = frozenset({"", "text/plain", "application/json"})
@@ -101,6 +102,7 @@ class BatchRoute:
         """Store the calls of a batch, each only once. The answer has a result for each call."""
         body = EXACT.read(await _read_body(request))
         key = await _authenticate(site.sender, body.get("api_key"))
+        owned_by(key.org_id)
         site.sender.count_calls(key, _number_of_calls(body))
         if key.kind is KeyKind.WEB:
             await require_allowed_origin(site, key.org_id)

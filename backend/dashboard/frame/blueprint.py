@@ -25,6 +25,7 @@ from backend.storage.accounts.users.sessions import find_session, note_seen, set
 from backend.storage.accounts.users.users import find_user, list_users
 from backend.storage.audit.acting import act_as
 from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.driver.lanes import owned_by
 from backend.web.current import of_request, resources
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
@@ -230,6 +231,7 @@ async def load_session() -> None:
         sign_in.user = user
         act_as(person(user), request.endpoint)
         sign_in.session = await _in_own_organization(stored, user)
+        owned_by(sign_in.session.org_id)
         await note_seen(resources().database, stored, resources().clock())
 
 

@@ -48,6 +48,7 @@ from backend.domain.reports.json_form import REPORT_PATH
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 from backend.rate_limits.service_limits import SHARED_REPORTS_OF_ADDRESS
+from backend.storage.driver.lanes import owned_by
 from backend.storage.driver.mongo import StorageError
 from backend.storage.reports.reports import find_report_by_token, note_opening
 from backend.web.current import of_app, of_request, resources, visitor_network
@@ -119,6 +120,7 @@ async def _asked(token: str) -> _Request:
     report = await find_report_by_token(resources().database, token) if is_token(token) else None
     if report is None:
         abort(404)
+    owned_by(report.org_id)
     if report.is_over(resources().clock()):
         abort(410)
     of_request(Frames).origins = report.embed_origins

@@ -18,6 +18,7 @@ from backend.json_api.error_table import ErrorRow
 from backend.json_api.keyed_request import keyed_request
 from backend.json_api.rate_limit import rate_limit_headers
 from backend.storage.audit.acting import act_as
+from backend.storage.driver.lanes import owned_by
 from backend.storage.links.tags import current_reach
 from backend.web.current import resources
 
@@ -38,6 +39,7 @@ async def admit(
     """
     facts = keyed_request()
     key = facts.api_key = await authenticate(KeyKind.REST, invalid_key)
+    owned_by(key.org_id)
     act_as(key_holder(key), f"{rest.name}.{endpoint}")
     facts.rate_limit_headers = await rate_limit_headers(key.id, key.org_id)
     if missing := first_missing(needs, key.permissions):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 
 from backend.concurrency.group_commit import GroupCommit, ItemT, ResultT
 from backend.storage.driver.deadlines import new_deadline, seconds_left
+from backend.storage.driver.lanes import owned_by_nobody
 from backend.storage.driver.mongo import is_unreachable
 
 
@@ -25,6 +26,9 @@ class GroupWrites(GroupCommit[ItemT, ResultT]):
         """The time until the deadline of the current request."""
         return seconds_left()
 
-    def within(self, seconds: float) -> AbstractContextManager[None]:
-        """A block with so many seconds, whatever the deadline of the request whose task runs the group."""
-        return new_deadline(seconds)
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """A block with so many seconds, whatever the deadline of the request whose task runs the group, and
+        whosever that is."""
+        with new_deadline(seconds), owned_by_nobody():
+            yield

@@ -2,7 +2,8 @@
 
 Motor runs every call in one pool of a few threads. If the server hangs, all these threads are blocked, and
 visitors wait behind any other work. Here each kind of work has its own threads, and while MongoDB is known to
-hang, calls fail at once. The threads are daemons, so a process can end while they wait.
+hang, calls fail at once. Organizations take turns in a lane, and none has more than half of its threads. The
+threads are daemons, so a process can end while they wait.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
 from contextvars import ContextVar, copy_context
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import motor.frameworks.asyncio as motor_asyncio
 from pymongo.errors import AutoReconnect
 
 _Call = tuple["Future[Any]", Callable[[], Any]]
+_NOBODY = None  # the owner of calls that are not one organization's
 _ResultT = TypeVar("_ResultT")
 
 
@@ -35,27 +37,33 @@ class StorageAway(AutoReconnect):
 class Lane:
     """At most `size` threads for the MongoDB calls that are made inside `with lane.used()`.
 
-    At most `most_waiting` calls wait for a thread: more could not be answered in time.
+    At most `most_waiting` calls wait for a thread: more could not be answered in time. Of one owner, such as
+    an organization, they may be half.
     """
 
     def __init__(self, name: str, size: int, most_waiting: int) -> None:
         self._name = name
         self._size = size
         self._most_waiting = most_waiting
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._idle = threading.Semaphore(0)
-        self._threads = 0
+        # The calls of owners who wait, in the order of their turns, and how many threads each owner has.
+        self._lines: dict[Hashable, deque[_Call]] = {}
+        self._busy: Counter[Hashable] = Counter()
+        self._threads = self._idle = 0  # those that are not woken yet
         self._waiting: set[Future[Any]] = set()
-        self._lock = threading.Lock()
-        self._is_away = False
+        self._changed = threading.Condition()
+        self._is_away = self._is_closed = False
 
     @contextlib.contextmanager
     def used(self) -> Iterator[None]:
-        """All MongoDB calls of this block, and of tasks started in it, use this lane."""
-        token = _lane.set(self)
+        """All MongoDB calls of this block, and of tasks started in it, use this lane.
+
+        They are nobody's, until it is known whose they are (`owned_by`).
+        """
+        token, owner = _lane.set(self), _owner.set(_NOBODY)
         try:
             yield
         finally:
+            _owner.reset(owner)
             _lane.reset(token)
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
@@ -64,24 +72,34 @@ class Lane:
         The future fails with StorageAway if MongoDB is away or too many calls wait.
         """
         answer: Future[Any] = Future()
-        with self._lock:
+        owner = _owner.get()
+        with self._changed:
+            line = self._lines.get(owner) or deque()
             is_refused = self._is_away or len(self._waiting) >= self._most_waiting
-            if not is_refused:
-                self._waiting.add(answer)
-        if is_refused:
-            _settle(answer, StorageAway())
-            return answer
-        self._calls.put((answer, call))
-        if not self._idle.acquire(blocking=False) and self._threads < self._size:
+            if is_refused or len(line) >= _part_of(self._most_waiting, owner):
+                _settle(answer, StorageAway())
+                return answer
+            self._waiting.add(answer)
+            line.append((answer, call))
+            self._lines[owner] = line
+            self._wake_one()
+        return answer
+
+    def _wake_one(self) -> None:
+        """Have a thread look for a call, a new one if all are busy and there may be more."""
+        if self._idle:
+            self._idle -= 1
+            self._changed.notify()
+        elif self._threads < self._size:
             self._threads += 1
             threading.Thread(target=self._work, name=f"mongodb-{self._name}", daemon=True).start()
-        return answer
 
     def away(self) -> None:
         """Note that MongoDB does not answer: waiting and new calls fail at once with StorageAway."""
-        with self._lock:
+        with self._changed:
             self._is_away = True
             waiting, self._waiting = self._waiting, set()
+            self._lines.clear()
         for answer in waiting:
             _settle(answer, StorageAway())
 
@@ -91,22 +109,72 @@ class Lane:
 
     def close(self) -> None:
         """End each thread as soon as its current call returns."""
-        for _ in range(self._threads):
-            self._calls.put(None)
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
 
     def _work(self) -> None:
-        while (item := self._calls.get()) is not None:
-            answer, call = item
-            del item
+        while taken := self._take():
+            owner, (answer, call) = taken
+            del taken
             if not answer.done():  # otherwise the caller has given up
                 try:
                     _settle(answer, result=call())
                 except BaseException as error:
                     _settle(answer, error)
-            with self._lock:
-                self._waiting.discard(answer)
+            self._end(owner, answer)
             del answer, call
-            self._idle.release()
+
+    def _take(self) -> tuple[Hashable, _Call] | None:
+        """The next call, and whose it is, once there is one that may begin; None once the lane is closed."""
+        with self._changed:
+            while not self._has_call():
+                if self._is_closed:
+                    return None
+                self._idle += 1
+                self._changed.wait()
+            owner = next(filter(self._may_begin, self._lines))
+            line = self._lines.pop(owner)
+            call = line.popleft()
+            if line:  # behind the others
+                self._lines[owner] = line
+            self._busy[owner] += 1
+            if self._has_call():
+                self._wake_one()
+            return owner, call
+
+    def _end(self, owner: Hashable, answer: Future[Any]) -> None:
+        with self._changed:
+            self._waiting.discard(answer)
+            self._busy[owner] -= 1
+            if not self._busy[owner]:
+                del self._busy[owner]
+
+    def _has_call(self) -> bool:
+        return any(map(self._may_begin, self._lines))
+
+    def _may_begin(self, owner: Hashable) -> bool:
+        return self._busy[owner] < _part_of(self._size, owner)
+
+
+def _part_of(number: int, owner: Hashable) -> int:
+    """How much of it this owner may have at most."""
+    return number if owner is _NOBODY else max(1, number // 2)
+
+
+def owned_by(owner: Hashable) -> None:
+    """From now on, the MongoDB calls of this task and of those that it begins are this owner's."""
+    _owner.set(owner)
+
+
+@contextlib.contextmanager
+def owned_by_nobody() -> Iterator[None]:
+    """The MongoDB calls of this block are for several owners, whoever began the task."""
+    former = _owner.set(_NOBODY)
+    try:
+        yield
+    finally:
+        _owner.reset(former)
 
 
 async def in_lane(call: Callable[[], _ResultT]) -> _ResultT:
@@ -133,6 +201,7 @@ def _settle(answer: Future[Any], error: BaseException | None = None, result: Any
 # For work that no request waits for: background tasks and commands.
 BACKGROUND = Lane("background", 32, 10_000)
 _lane: ContextVar[Lane] = ContextVar("lane", default=BACKGROUND)
+_owner: ContextVar[Hashable] = ContextVar("owner", default=_NOBODY)
 
 
 def _give_lanes_to_motor() -> None:
