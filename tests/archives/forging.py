@@ -10,8 +10,8 @@ from pathlib import Path
 
 from backend.archives.archive_file import ArchiveWriter, Entry, read_entries, read_header
 from backend.archives.restore import RestoreResult, restore_organization
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.outbox import entries as feed_entries
 from backend.storage.outbox.sequencer import place_all
 from backend.storage.visitors import counted_once

@@ -27,9 +27,9 @@ from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
 from backend.storage.accounts import api_keys, organizations
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.accounts.users import users
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Database
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle.collections import COLLECTIONS, archived_collections
 from backend.storage.lifecycle.restores import AlreadyTaken, OtherRestoreUnfinished
 from backend.storage.links import links

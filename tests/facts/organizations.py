@@ -12,8 +12,8 @@ from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import OrgId
 from backend.storage.accounts import api_keys, domains, organizations, origins
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database
+from backend.storage.driver.unrecorded import unrecorded
 
 # Of each of which an organization has a key. Tokens of identity providers are made by tests of provisioning.
 KINDS = (KeyKind.REST, KeyKind.MOBILE, KeyKind.WEB)

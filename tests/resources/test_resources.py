@@ -15,8 +15,8 @@ from backend.domain.all_resources import RESOURCES
 from backend.domain.resources.resource import Resource, Verb
 from backend.domain.resources.resource_field import Referent
 from backend.json_api.error_table import unknown_thing
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle.archive_context import ArchiveContext
 from backend.storage.lifecycle.archived_documents.check import BrokenRule, check_document
 from backend.storage.lifecycle.archived_documents.resources import fields_of

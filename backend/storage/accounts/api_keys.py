@@ -26,6 +26,7 @@ from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
 from backend.storage.schema.ownership import ByField
@@ -166,7 +167,7 @@ async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
     """Note that the key was used at this time. Writes at most once a day, and waits for no majority: requests
     wait for it, also those that only read, and if it is lost, the next use is noted."""
     if key.last_used_at is None or now - key.last_used_at > _USE_NOTED_EVERY:
-        collection = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        collection = unrecorded(database).get_collection(NAME, write_concern=WriteConcern(w=1))
         await collection.update_one({"_id": key.id}, {"$max": {"last_used_at": now}})
 
 

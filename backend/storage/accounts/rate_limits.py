@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
@@ -63,7 +64,7 @@ async def forget_count(database: Database, counted_id: str) -> None:
 async def undo_try(database: Database, tries_id: str) -> None:
     """Undo the last try that began, and its pause. While there is a pause, no other has begun behind it."""
     undone = {"count": {"$max": [0, {"$subtract": ["$count", 1]}]}, "ends_pause_at": "$$NOW"}
-    collection = database.get_collection(NAME, write_concern=_UNJOURNALED)
+    collection = unrecorded(database).get_collection(NAME, write_concern=_UNJOURNALED)
     await collection.update_one({"_id": tries_id}, [{"$set": undone}])
 
 
@@ -95,7 +96,7 @@ def _from_now(seconds: float) -> Document:
 
 
 async def _update(database: Database, window_id: str, pipeline: Sequence[Document]) -> Document:
-    collection = database.get_collection(NAME, write_concern=_UNJOURNALED)
+    collection = unrecorded(database).get_collection(NAME, write_concern=_UNJOURNALED)
     document: Document = await collection.find_one_and_update(
         {"_id": window_id}, pipeline, upsert=True, return_document=ReturnDocument.AFTER
     )

@@ -29,7 +29,6 @@ from backend.domain.errors import TooManyItems
 from backend.domain.ids import OrgId
 from backend.domain.mail.language import Language
 from backend.storage.archives.pieces import delete_pieces
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.disk import read_disk
 from backend.storage.driver.mongo import (
     ClientSession,
@@ -40,6 +39,7 @@ from backend.storage.driver.mongo import (
     is_duplicate,
     known_fields,
 )
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,

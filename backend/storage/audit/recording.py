@@ -20,6 +20,7 @@ from backend.domain.ids import OrgId
 from backend.storage.accounts.users import users
 from backend.storage.audit.facts import note_facts, recorded_fact
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
+from backend.storage.driver.unrecorded import RecordedDatabase
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection
 from backend.storage.schema.ownership import Owned
@@ -30,11 +31,11 @@ PIECE_BYTES = 1_000_000
 _States = tuple[Document | None, Document | None]
 
 
-class _RecordingDatabase:
+class _RecordingDatabase(RecordedDatabase):
     """A database that records what is written into its audited collections, and else is the driver's."""
 
     def __init__(self, stored: Database, audited: Mapping[str, Collection]) -> None:
-        self.stored = stored
+        super().__init__(stored)
         self._audited = audited
         self._collections: dict[str, Any] = {}
 
@@ -46,19 +47,17 @@ class _RecordingDatabase:
             self._collections[name] = made
         return self._collections[name]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stored, name)
+    def get_collection(self, name: str, **options: Any) -> Any:
+        """A collection with options of its own. Of an audited one, only the driver's has any."""
+        if name in self._audited:
+            raise NotImplementedError(f"database[{name!r}] records, and `unrecorded(database)` does not")
+        return self.stored.get_collection(name, **options)
 
 
 def recording(database: Database, collections: Iterable[Collection]) -> Database:
     """The database, which records what is written into those of the collections that are audited."""
     audited = {collection.name: collection for collection in collections if _is_audited(collection)}
     return cast(Database, _RecordingDatabase(database, audited))
-
-
-def unrecorded(database: Database) -> Database:
-    """The database for writes that have no entries: the service's own notes, and whole organizations."""
-    return database.stored if isinstance(database, _RecordingDatabase) else database
 
 
 def _is_audited(collection: Collection) -> bool:

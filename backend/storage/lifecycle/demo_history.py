@@ -9,8 +9,8 @@ from backend.domain.feed.facts import tag_fact
 from backend.domain.ids import OrgId
 from backend.domain.links.links import Link
 from backend.domain.links.tags import Tag
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.links import links, tags
 from backend.storage.links.feed_facts import created_fact
 from backend.storage.outbox import entries

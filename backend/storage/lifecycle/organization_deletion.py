@@ -31,11 +31,11 @@ from backend.storage.accounts.directory.identities import delete_identities_of
 from backend.storage.accounts.directory.people import unlink_people_of
 from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.accounts.users import sessions, users
-from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import collections
 from backend.storage.lifecycle.purge import delete_counts, delete_counts_of_organization, delete_late_counts
 from backend.storage.lifecycle.restores import cancel_restore

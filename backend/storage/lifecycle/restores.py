@@ -20,10 +20,10 @@ from backend.storage.accounts import api_keys, domains, organizations
 from backend.storage.accounts.restores import NAME
 from backend.storage.accounts.users import users
 from backend.storage.accounts.users.new_passwords import end_sign_in
-from backend.storage.audit.recording import unrecorded
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.driver.mongo import DUPLICATE_KEY, ClientSession, Database, Document, in_transaction
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.links import links
 from backend.storage.links import purged as purged_links
 

@@ -16,6 +16,7 @@ from pymongo import IndexModel, WriteConcern
 
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import NotOwned
@@ -43,7 +44,7 @@ class HeartbeatWriter:
     def __init__(self, database: Database, clock: Clock, on_stored: Callable[[], None]) -> None:
         """`on_stored` is called whenever a heartbeat is stored, which shows that MongoDB answers."""
         # No need to wait for a majority: only confirmed writes come through a change stream.
-        self._beats = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        self._beats = unrecorded(database).get_collection(NAME, write_concern=WriteConcern(w=1))
         self.id = uuid.uuid4().hex
         self._clock = clock
         self._on_stored = on_stored

@@ -25,8 +25,8 @@ from backend.domain.reports.recipient import (
     RecipientState,
     check_asked_for,
 )
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing

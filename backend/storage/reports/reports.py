@@ -19,8 +19,8 @@ from backend.domain.reports.input import check_report
 from backend.domain.reports.report import MOST_REPORTS, Report
 from backend.domain.reports.views import ReportView, ViewKind
 from backend.storage.accounts.organizations import find_event_properties
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.reports.recipients import remove_recipients_of
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage

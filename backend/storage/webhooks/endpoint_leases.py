@@ -16,8 +16,8 @@ from pymongo import ReturnDocument
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.work_item import WorkItem, items_of
 from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
 

@@ -9,8 +9,8 @@ import pytest
 
 from backend.domain.reports.report import MOST_REPORTS
 from backend.storage.accounts.organizations import set_event_properties
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import Database
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.reports.reports import NAME, create_report
 from tests.api.link_calls import API
 from tests.conftest import MovableClock, OrganizationFactory

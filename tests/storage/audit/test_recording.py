@@ -11,8 +11,8 @@ from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import OrgId
 from backend.storage.accounts.announced_deletions import announce_deletion, find_announced
 from backend.storage.audit import recording as module
-from backend.storage.audit.recording import unrecorded
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.outbox import entries
 from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
@@ -46,6 +46,13 @@ async def test_a_change_and_its_entry_are_stored_together(
     assert await database[entries.NAME].count_documents({"org_id": own_id}) == 0
     await announce_deletion(database, own_id, "ada@shop.example", utc_now())
     assert await database[entries.NAME].count_documents({"org_id": own_id}) == 1
+
+
+def test_a_collection_that_is_recorded_has_no_second_handle(database: Database) -> None:
+    """Whoever wants other options of an audited collection says that its writes are not recorded."""
+    with pytest.raises(NotImplementedError, match="unrecorded"):
+        database.get_collection(ANNOTATIONS.collection)
+    assert unrecorded(database).get_collection(ANNOTATIONS.collection).name == ANNOTATIONS.collection
 
 
 async def entries_about(database: Database, org_id: OrgId) -> list[tuple[str, str]]:

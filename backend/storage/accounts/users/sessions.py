@@ -13,6 +13,7 @@ from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -66,7 +67,7 @@ async def insert_session_of(database: Database, user: User, session: Session) ->
 
     async def work(transaction: ClientSession) -> None:
         # It is what a new password writes as well, so the later of both begins again and sees the earlier.
-        users_of_all = database.get_collection(users.NAME)  # of which the audit log has the session
+        users_of_all = unrecorded(database)[users.NAME]  # of which the audit log has the session
         counted = await users_of_all.update_one(unchanged, {"$inc": {"sign_ins": 1}}, session=transaction)
         if not counted.matched_count:
             raise PasswordReplaced
@@ -98,7 +99,7 @@ async def note_seen(database: Database, session: Session, now: datetime) -> None
     It waits for no majority: if it is lost, the next use is noted.
     """
     if session.seen_at is None or now - session.seen_at > SEEN_EVERY:
-        collection = database.get_collection(NAME, write_concern=WriteConcern(w=1))
+        collection = unrecorded(database).get_collection(NAME, write_concern=WriteConcern(w=1))
         await collection.update_one({"_id": session.token_hash}, {"$max": {"seen_at": now}})
 
 
@@ -141,7 +142,7 @@ async def delete_sessions_in(
     of_users = {"user_id": {"$in": user_ids}}
     await database[NAME].delete_many(of_users | {"provider_org_id": org_id}, session=session)
     # Of the others, only logs of other organizations would have an entry, with the name of whose key did it.
-    await database.get_collection(NAME).delete_many(of_users | {"org_id": org_id}, session=session)
+    await unrecorded(database)[NAME].delete_many(of_users | {"org_id": org_id}, session=session)
 
 
 async def set_session_organization(database: Database, token_hash: str, org_id: OrgId) -> None:

@@ -37,6 +37,7 @@ from backend.storage.accounts.users.invitations import find_invitation, invite
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.logs import find_head
 from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import delete_organization, finish_deletions
 from backend.storage.links import links
@@ -60,7 +61,7 @@ async def traces(database: Database, org_id: OrgId) -> dict[str, list[bytes]]:
     unread: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
     documents: dict[str, list[bytes]] = {}
     for name in await database.list_collection_names():
-        async for document in database.get_collection(name, codec_options=unread).find():
+        async for document in unrecorded(database).get_collection(name, codec_options=unread).find():
             if org_id.encode() in document.raw:
                 documents.setdefault(name, []).append(document.raw)
     return documents
