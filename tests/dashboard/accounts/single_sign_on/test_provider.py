@@ -44,7 +44,7 @@ async def test_what_is_wrong_is_said_at_its_field(
     """An issuer that is none, that does not answer, or calls itself otherwise; and a missing secret."""
     issuer = providers[0].issuer
     for wrong, problem in (
-        ("id.shop.example", "must be an absolute http or https URL"),
+        ("shop", "must be an absolute http or https URL"),
         ("http://id.shop.example", "must be an https URL"),
         (NOWHERE, f"the discovery document at {NOWHERE}/.well-known/openid-configuration does not answer"),
         (f"{issuer}/", "has a discovery document whose issuer is &#39;"),
