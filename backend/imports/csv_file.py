@@ -1,19 +1,31 @@
-"""Reads CSV files, and what was copied out of a spreadsheet, into rows, without interpreting their cells.
+"""Reads tables into rows of cells, as they are: CSV files, and what was copied out of a spreadsheet.
 
 Excel, Numbers, LibreOffice and Google Sheets put cells with tabs between them into the clipboard, and quote a
 cell that contains a tab, a quote or the end of a line. Files have commas, or semicolons where the comma
-separates decimals.
+separates decimals, and Excel writes them in UTF-8, in UTF-16 ("Unicode text") or in the code page of Windows.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.domain.errors import OperatorError
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_WORKBOOK = b"PK\x03\x04"  # .xlsx and .ods are ZIP archives
+# How much of a file is looked at for zeros: in UTF-16, every second byte of plain text is one.
+_SAMPLE = 4096
+# The first line by which a file tells Excel what separates its cells.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 
 
 class UnreadableCsv(OperatorError):
@@ -28,37 +40,61 @@ class Line:
     cells: list[str]
 
 
-def read_lines(path: Path) -> list[Line]:
-    """The rows of a file in UTF-8, without empty ones. Raises UnreadableCsv."""
+def read_text(path: Path) -> str:
+    """The text of a file, whatever spreadsheets write it in: UTF-8, UTF-16 or Windows-1252.
+
+    Raises UnreadableCsv for a workbook.
+    """
+    data = path.read_bytes()
+    if data.startswith(_WORKBOOK):
+        raise UnreadableCsv(f"{path} is a workbook: save its sheet as CSV.")
+    for bom, encoding in _BOMS:
+        if data.startswith(bom):
+            return data.removeprefix(bom).decode(encoding, "replace")
+    sample = data[:_SAMPLE]
+    for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[::2])):
+        if zeros.count(0) * 4 > len(sample):
+            return data.decode(encoding, "replace")
     try:
-        return list(_lines_of_file(path))
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        raise UnreadableCsv(f"{path} is not in UTF-8.") from None
+        return data.decode("cp1252", "replace")
+
+
+def read_lines(path: Path) -> list[Line]:
+    """The rows of a file, without empty ones, by the line on which each ends. Raises UnreadableCsv."""
+    try:
+        return list(_lines_of_file(read_text(path)))
     except csv.Error as error:
         raise UnreadableCsv(f"{path} is not a CSV file: {error}.") from None
 
 
-def _lines_of_file(path: Path) -> Iterator[Line]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        for cells in reader:
-            if any(cells):
-                yield Line(reader.line_num, cells)
+def _lines_of_file(text: str) -> Iterator[Line]:
+    reader, before = _reader(text, strict=True)
+    for cells in reader:
+        if not _is_empty(cells):
+            yield Line(before + reader.line_num, cells)
 
 
 def lines_of_table(text: str) -> list[Line]:
-    """The rows in a text, without empty ones. Raises UnreadableCsv."""
+    """The rows in a text, without empty ones, as a spreadsheet counts them. Raises UnreadableCsv."""
     try:
-        return list(_lines_of_text(text.removeprefix("\ufeff")))
+        reader, before = _reader(text.removeprefix("\ufeff"), strict=False)
+        return [Line(before + place, cells) for place, cells in enumerate(reader, 1) if not _is_empty(cells)]
     except csv.Error as error:
         raise UnreadableCsv(f"This can't be read as a table: {error}.") from None
 
 
-def _lines_of_text(text: str) -> Iterator[Line]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter_of(text))
-    for number, cells in enumerate(reader, 1):
-        if any(cell.strip() for cell in cells):
-            yield Line(number, cells)
+def _reader(text: str, *, strict: bool) -> tuple[Reader, int]:
+    """A reader of the rows, and how many lines come before the first one."""
+    told = _SEPARATOR_LINE.match(text)
+    table = text[told.end() :] if told else text
+    delimiter = told[1] if told else _delimiter_of(table)
+    return csv.reader(io.StringIO(table, newline=""), delimiter=delimiter, strict=strict), 1 if told else 0
+
+
+def _is_empty(cells: list[str]) -> bool:
+    return not any(cell.strip() for cell in cells)
 
 
 def _delimiter_of(text: str) -> str:

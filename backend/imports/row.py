@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from backend.domain.errors import InvalidField
+from backend.domain.errors import InvalidField, shown_name
 from backend.domain.fields.rules import Rule
 from backend.domain.links.input import (
     CREATE_FIELDS,
@@ -38,7 +39,23 @@ _FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNa
 _NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD, IS_ARCHIVED)
 _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+# Also as spreadsheets in other languages write them.
+_FLAGS = {
+    **dict.fromkeys(
+        ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "vero", "waar"), True
+    ),
+    **dict.fromkeys(("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar", "nee"), False),
+}
+# What spreadsheets make of a long number, what they show in the place of a value, and a whole number in them.
+_SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+", re.IGNORECASE)
+_ERROR = re.compile(r"#(?:REF|N/A|NAME|VALUE|DIV/0|NULL|NUM|NV|BEZUG|WERT|SPILL|CALC)[!?]?", re.IGNORECASE)
+_WHOLE = re.compile(r"([0-9]+)(?:[.,]0+)?", re.ASCII)
+# Day, month and year, of which only dots say that the day comes first.
+_WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
+# Days since 1900, as a spreadsheet has a time that is not formatted: from 1954 to 2119.
+_SERIAL_NUMBERS = range(20_000, 80_000)
+# The roots of domains, in files of services that have them among the links.
+_ROOTS = frozenset({"/", "_root"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +117,7 @@ class ImportRow:
 
     def parse(self) -> ImportedLink:
         """The link in this row. Raises RequestError, as the body of create-link does."""
+        _refuse_root(self.cells)
         body: dict[str, Any] = {
             name: _value(name, cell) for name, cell in self.cells.items() if name not in STATE_COLUMNS
         }
@@ -154,14 +172,19 @@ def parse_flag(column: str, text: str) -> bool:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """The time in this text: ISO 8601, or seconds or milliseconds since 1970.
+    """The time in this text: ISO 8601, day, month and year with dots, or (milli)seconds since 1970.
 
-    None if it is empty or neither. A time without a zone is in UTC.
+    None if it is empty or none of these. A time without a zone is in UTC.
     """
     text = text.strip()
     try:
+        if dotted := _WITH_DOTS.fullmatch(text):
+            day, month, year, hour, minute, second = (int(part or 0) for part in dotted.groups())
+            return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
         if text.isascii() and text.isdecimal():
             number = int(text)
+            if number in _SERIAL_NUMBERS:
+                return None
             return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
@@ -207,11 +230,40 @@ def _clicks(cells: Mapping[str, str]) -> int | None:
     return int(text)
 
 
+def _refuse_root(cells: Mapping[str, str]) -> None:
+    """Raise InvalidField for what another service calls a link, and is where a domain's root leads."""
+    if cells.get("selected_path") in _ROOTS:
+        where = cells.get("destination_url", "the address")
+        rule = f"must not be empty or _root: set the root_url of the domain to {where} instead"
+        raise InvalidField("selected_path", rule)
+
+
+def _refuse_mangled(name: str, cell: str) -> None:
+    """Raise InvalidField for what a spreadsheet has made of a value, which it has lost."""
+    if _SHORTENED.fullmatch(cell):
+        raise InvalidField(
+            name, f"must not be {cell}: a spreadsheet has shortened a number; format its cell as text"
+        )
+    if _ERROR.fullmatch(cell):
+        raise InvalidField(name, f"must not be {cell}, which is an error of the spreadsheet")
+
+
+def _time(name: str, cell: str) -> str:
+    moment = parse_moment(cell)
+    if moment is None:
+        raise InvalidField(
+            name, f"must be a time such as 2024-05-31T12:00:00Z or 31.05.2024 12:00, not {shown_name(cell)}"
+        )
+    return moment.isoformat()
+
+
 def _value(name: str, cell: str) -> object:
-    if name in _NUMBERS and cell.strip().isdecimal():
-        return int(cell)
-    if name in LIMIT_TIMES and (moment := parse_moment(cell)):
-        return moment.isoformat()
+    cell = cell.strip()
+    _refuse_mangled(name, cell)
+    if name in _NUMBERS and (whole := _WHOLE.fullmatch(cell)):
+        return int(whole[1])
+    if name in LIMIT_TIMES:
+        return _time(name, cell)
     if name == TAGS:
         return [tag for tag in cell.split(",") if tag.strip()]
     return _json(cell) if name == "custom_data" else cell

@@ -84,21 +84,39 @@ def read_spreadsheet(text: str) -> Spreadsheet:
         raise UnreadableCsv(f"There are {width} columns, and at most {MOST_COLUMNS} are possible.")
     named = [_COLUMN_OF.get(" ".join(cell.replace("_", " ").replace("-", " ").lower().split()))
              for cell in lines[0].cells]  # fmt: skip
-    has_headings = any(named)
+    has_headings = any(named) or _has_only_headings([line.cells for line in lines[:2]])
     columns = named if has_headings else _guessed(lines[0].cells)
     columns = [*columns, *[None] * (width - len(columns))]
     rows = lines[1:] if has_headings else lines
+    if has_headings and "destination_url" not in columns:
+        columns = _with_destination(columns, [line.cells for line in rows])
     if len(rows) > MOST_ROWS:
         raise UnreadableCsv(f"There are {len(rows):,} rows, and at most {MOST_ROWS:,} are possible at once.")
     return Spreadsheet(lines[0].cells if has_headings else [], columns, rows)
 
 
+def _has_only_headings(first_rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of two rows has no address, and the second one has: it can only name columns."""
+    has_addresses = [any(map(is_address, cells)) for cells in first_rows]
+    return has_addresses == [False, True]
+
+
+def _with_destination(columns: list[str | None], rows: Sequence[Sequence[str]]) -> list[str | None]:
+    """The columns, where the first unknown one that has addresses only is taken for the destination."""
+    for place, column in enumerate(columns):
+        cells = [cells[place] for cells in rows if place < len(cells) and cells[place].strip()]
+        if column is None and cells and all(map(is_address, cells)):
+            return [*columns[:place], "destination_url", *columns[place + 1 :]]
+    return columns
+
+
 def _guessed(cells: Sequence[str]) -> list[str | None]:
     """The columns of a sheet without headings, by the cells of its first row."""
     others = iter(_WITHOUT_HEADINGS)
-    address = next((place for place, cell in enumerate(cells) if _is_address(cell)), None)
+    address = next((place for place, cell in enumerate(cells) if is_address(cell)), None)
     return ["destination_url" if place == address else next(others, None) for place in range(len(cells))]
 
 
-def _is_address(cell: str) -> bool:
+def is_address(cell: str) -> bool:
+    """Whether the cell is a web address."""
     return cell.strip().lower().startswith(_ADDRESSES)

@@ -382,7 +382,11 @@ async def test_rows_that_close_a_loop(
         (b"domain,link_name\n", "these are missing: destination_url"),
         (b"domain,destination_url,link_name,color\n", "unknown or named twice: color"),
         (b"domain,destination_url,link_name,domain\n", "unknown or named twice: domain"),
-        (b"domain,destination_url,link_name\n\xff,a,b\n", "is not in UTF-8"),
+        (
+            b"domain,Ziel,link_name\na,https://a.example,b\n",
+            "Is Ziel where the links lead",
+        ),
+        (b"PK\x03\x04", "is a workbook: save its sheet as CSV"),
         (b'domain,destination_url,link_name\n"a', "is not a CSV file"),
     ],
 )

@@ -31,6 +31,20 @@ def test_the_same_link_in_many_forms(text: str) -> None:
     assert cells(text) == [{"destination_url": A, "link_name": "Kites", "selected_path": "kites"}]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Name\tZiel\nKites\t{A}\nB\t{B}",
+        f"Bezeichnung;Ziel\nKites;{A}\nB;{B}",
+        f"Name,Notes,Where to\nKites,soon,{A}\nB,,{B}",
+    ],
+)
+def test_a_column_of_addresses(text: str) -> None:
+    """Under a name that is not known it is taken for the destination, which the menu above it can change."""
+    assert [row["destination_url"] for row in cells(text)] == [A, B]
+    assert read_spreadsheet(text).headings
+
+
 def test_quoted_cells() -> None:
     """A cell with a tab, a quote or the end of a line is one cell, and rows keep their numbers."""
     sheet = read_spreadsheet(f'Destination\tName\n{A}\t"Two\n""lines"""\n\n{B}\tB')

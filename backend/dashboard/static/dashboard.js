@@ -134,6 +134,7 @@ const sheet = document.querySelector('[data-sheet]');
 // Excel saves Unicode text as UTF-16, and CSV files often in the code page of Windows.
 function textOf(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

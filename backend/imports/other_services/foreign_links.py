@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from backend.domain.errors import OperatorError
-from backend.imports.csv_file import Line, read_lines
+from backend.imports.csv_file import Line, read_lines, read_text
 
 _DEEPEST_LEVEL = 4
 
@@ -50,14 +50,13 @@ def read_foreign_links(path: Path, list_at: Sequence[str]) -> list[ForeignLink]:
 
 
 def _is_json(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in {b"{", b"["}
+    return read_text(path).lstrip()[:1] in {"{", "["}
 
 
 def _from_csv(path: Path) -> Iterator[ForeignLink]:
     head, *lines = read_lines(path) or [Line(0, [])]
     for line in lines:
-        if len(line.cells) > len(head.cells):
+        if any(cell.strip() for cell in line.cells[len(head.cells) :]):
             raise UnreadableLinks(
                 f"Line {line.number} has {len(line.cells)} columns; the first line names {len(head.cells)}."
             )
@@ -76,15 +75,13 @@ def _from_json(path: Path, list_at: Sequence[str]) -> Iterator[ForeignLink]:
 
 def _documents(path: Path) -> Iterator[object]:
     try:
-        text = path.read_text(encoding="utf-8-sig").strip()
+        text = read_text(path).strip()
         decoder, position = json.JSONDecoder(), 0
         while position < len(text):
             document, position = decoder.raw_decode(text, position)
             yield document
             while position < len(text) and text[position].isspace():
                 position += 1
-    except UnicodeDecodeError:
-        raise UnreadableLinks(f"{path} is not in UTF-8.") from None
     except (ValueError, RecursionError) as error:
         raise UnreadableLinks(f"{path} is not JSON: {error}.") from None
 
@@ -130,7 +127,7 @@ def _name(value: object) -> str:
 def _foreign_link(number: int, fields: Iterable[tuple[str, str]]) -> ForeignLink:
     link = ForeignLink(number, {}, {})
     for name, value in fields:
-        if value.strip() and key(name) not in link.fields:
+        if key(name) and value.strip() and key(name) not in link.fields:
             link.fields[key(name)] = value.strip()
             link.names[key(name)] = name
     return link

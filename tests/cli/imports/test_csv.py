@@ -42,7 +42,7 @@ def test_what_people_read(tmp_path: Path, running: ServiceProcess, org_id: OrgId
     good = "go.readable.example,a,https://shop.example/a,A,spring\n"
     file.write_text(
         "domain,selected_path,destination_url,link_name,tags\n" + good
-        + "".join(f"go.readable.example,b{n},shop.example,B,\n" for n in range(12))
+        + "".join(f"go.readable.example,b{n},shop,B,\n" for n in range(12))
         + "go.elsewhere.example,c,https://shop.example/c,C,\n"
     )  # fmt: skip
     command = ("import", "csv", str(file), "--org", org_id)
