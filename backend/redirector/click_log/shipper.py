@@ -178,6 +178,7 @@ class Shipper:
 
     async def _ship_rest(self) -> None:
         await self._take_over()
+        await self._own.look_again()  # before the file is deleted
         while not self._own.is_done:
             await self._ship_stretch(self._own)
         while self._left_behind:
@@ -189,6 +190,7 @@ class Shipper:
         return self.log.end > _ROTATE_BYTES or time.monotonic() - self.log.opened_at > _ROTATE_SECONDS
 
     async def _rotate(self) -> None:
+        await self._own.look_again()  # before the file is gone
         full = self.log
         await self._disk.run(self._replace_log)
         if self.log is not full:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 
 from backend.concurrency.side_threads import LONG_WORK
@@ -11,12 +12,14 @@ from backend.redirector.click_log.files import ClickLog
 from backend.redirector.click_log.writer import LogWriter
 from backend.redirector.metrics import count_unreadable
 from backend.storage.clicks.blocks import ship_blocks
-from backend.storage.clicks.logs import AlreadyShipped, LogHead, find_head
+from backend.storage.clicks.logs import AlreadyShipped, LogHead, LogPutBack, find_head
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database
 
 STRETCH_BYTES = 1_000_000  # some 6,000 clicks: as many as wait are shipped together, up to these
 _SIDE_BYTES = 10_000  # more than that is read beside the event loop
+# Seconds after which the database is asked again how far a log is shipped of which nothing waits.
+_LOOK_AGAIN_SECONDS = 60.0
 _SHIP_SECONDS = 30.0  # a stretch that takes longer is tried again
 _logger = logging.getLogger(__name__)
 
@@ -26,6 +29,8 @@ class LogShipping:
 
     Records that can't be read are copied to a file with the log's name in the folder `unreadable`. If the
     process is killed before the database knows, the next one copies the same records again.
+
+    If MongoDB was put back from a backup, what was shipped since is shipped again, as far as the log has it.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class LogShipping:
         self._disk = disk
         self._unreadable = unreadable / log.path.name
         self._head = head
+        self._looked_at = time.monotonic()
         self._set_aside_to = 0  # unreadable records before here are set aside already
 
     @property
@@ -55,8 +61,10 @@ class LogShipping:
 
     async def ship_stretch(self) -> None:
         """Ship what waits, up to a size. Raises StorageError, or OSError if the disk fails."""
-        head = self._head = self._head or await find_head(self._database, self.log.id)
-        if self.is_done:
+        if self._head is None or (self.is_done and time.monotonic() > self._looked_at + _LOOK_AGAIN_SECONDS):
+            await self.look_again()
+        head = self._head
+        if head is None or self.is_done:
             return
         start = head.position
         stretch = await self._disk.run(lambda: self._next_stretch(start))
@@ -75,6 +83,21 @@ class LogShipping:
             if shipped.head.position <= start:
                 raise
             self._head = shipped.head
+        except LogPutBack as put_back:
+            self._go_to(put_back.head)
+
+    async def look_again(self) -> None:
+        """Ask the database how far the log is shipped. Raises StorageError."""
+        self._go_to(await find_head(self._database, self.log.id))
+        self._looked_at = time.monotonic()
+
+    def _go_to(self, head: LogHead) -> None:
+        if self._head and head.position < self._head.position:
+            _logger.warning(
+                "MongoDB was put back from a backup: %s is shipped again from byte %s on, instead of %s",
+                self.log.path.name, head.position, self._head.position,
+            )  # fmt: skip
+        self._head = head
 
     def _next_stretch(self, start: int) -> bytes:
         """The next complete lines.

@@ -25,7 +25,7 @@ from backend.domain.ids import OrgId
 from backend.domain.ledger.receipts import Receipt
 from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.apps.deferred_links import add_handoffs
-from backend.storage.clicks.logs import AlreadyShipped, LogHead, Moved, advance, find_head
+from backend.storage.clicks.logs import AlreadyShipped, LogHead, LogPutBack, Moved, advance, find_head
 from backend.storage.driver.blocking import BlockingDatabase, BlockingSession
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, until_confirmed
 from backend.storage.outbox import entries
@@ -79,8 +79,8 @@ async def ship_blocks(
 
     `handoffs` are those of the clicks that lead to an app. Clicks of deleted organizations are left out.
     Returns the new head of the log. Raises AlreadyShipped if the log was already stored further than
-    `begin`; then nothing changes. After a StorageError, either nothing was stored or the next try raises
-    AlreadyShipped.
+    `begin`, and LogPutBack if the database does not have it so far any more; then nothing changes. After a
+    StorageError, either nothing was stored or the next try raises AlreadyShipped.
     """
     start = begin.position
     hashes: dict[OrgId, str] = {}
@@ -109,6 +109,8 @@ async def ship_blocks(
             )
         if (head := await find_head(database, log_id)).position > start:
             raise AlreadyShipped(head)
+        if head.position < start:
+            raise LogPutBack(head)
 
 
 def add_opens(database: BlockingDatabase, session: BlockingSession, clicks: Iterable[Click]) -> None:

@@ -49,6 +49,14 @@ class AlreadyShipped(Exception):
         self.head = head
 
 
+class LogPutBack(Exception):
+    """The database was put back from a backup, and has less of the log than was shipped: up to `head`."""
+
+    def __init__(self, head: LogHead) -> None:
+        super().__init__(head.position)
+        self.head = head
+
+
 class Moved(Exception):
     """The log's position in the database is not the expected one, as one server sees it.
 

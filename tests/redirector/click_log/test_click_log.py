@@ -19,6 +19,7 @@ from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import Link
 from backend.domain.web.client import Client, ClientKind, Platform
 from backend.redirector.click_log import shipper as shipping
+from backend.redirector.click_log import shipping as log_shipping
 from backend.redirector.click_log.files import ClickLog, create_log, take_over_logs
 from backend.redirector.click_log.shipper import Shipper, rest_after
 from backend.redirector.click_log.shipping import STRETCH_BYTES
@@ -88,6 +89,78 @@ async def test_a_batch_shipped_twice_counts_once(
         await ship_blocks(database, f"log{link.id}", LogHead(), 100, blocks)
     assert refused.value.head.position == 100
     assert await clicks_of(analytics, link, clock) == 1
+
+
+async def put_back(database: Database) -> Callable[[], Awaitable[None]]:
+    """What puts back what the database has now of clicks and of the logs that they come from."""
+    names = ("click_blocks", "click_logs", "feed_entries", "feed_heads")
+    backup = {name: await database[name].find().to_list(None) for name in names}
+
+    async def go_back() -> None:
+        for name, documents in backup.items():
+            await database[name].delete_many({})
+            if documents:
+                await database[name].insert_many(documents)
+
+    return go_back
+
+
+@pytest.mark.parametrize("were_shipped", [0, 2])
+@pytest.mark.parametrize("is_idle", [True, False])
+async def test_what_a_backup_lacks_is_shipped_again(
+    own_database: Database,
+    make_link: LinkFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    were_shipped: int,
+    is_idle: bool,
+) -> None:
+    """Each click of the log is there once after MongoDB was put back, also one from before the log was known.
+
+    That is noticed with the next click, or after a while if none comes.
+    """
+    monkeypatch.setattr(log_shipping, "_LOOK_AGAIN_SECONDS", 0.1 if is_idle else 600)
+    link, shipper, count = await make_link(), Shipper(own_database, tmp_path, tmp_path / UNREADABLE), 0
+
+    async def record(clicks: int) -> None:
+        nonlocal count
+        for _ in range(clicks):
+            await shipper.record(line_of(link.id))
+            count += 1
+        await wait_for_async(
+            partial(recorded_clicks, own_database, OrgId("org"), link.id),
+            "not shipped",
+            lambda seen: len(seen) == count,
+        )
+
+    await shipper.start()
+    if were_shipped:
+        await record(were_shipped)
+    go_back = await put_back(own_database)
+    await record(3)
+    await go_back()
+    await record(0 if is_idle else 1)
+    await record(1)
+    await shipper.stop()
+    assert len(await recorded_clicks(own_database, OrgId("org"), link.id)) == count
+
+
+async def test_a_full_log_stays_until_the_database_has_it(
+    own_database: Database, make_link: LinkFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the file is deleted, the database is asked: it may have been put back since."""
+    link, shipper = await make_link(), Shipper(own_database, tmp_path, tmp_path / UNREADABLE)
+    go_back, first = await put_back(own_database), shipper.log
+    shipper.log.append([line_of(link.id)])
+    await shipper._ship_own()
+    await go_back()
+    monkeypatch.setattr(shipping, "_ROTATE_BYTES", 1)
+    await shipper._ship_own()
+    assert shipper.log is first
+    while shipper.log is first:
+        await shipper._ship_own()
+    assert len(await recorded_clicks(own_database, OrgId("org"), link.id)) == 1
+    await shipper.stop()
 
 
 async def test_a_log_left_behind_is_taken_over(
