@@ -12,7 +12,7 @@ from backend.concurrency.group_commit import NotStored
 from backend.domain.errors import FieldError, MissingField
 from backend.json_api import error_table
 from backend.json_api.error_table import ErrorRow
-from backend.storage.analytics.question import FactsNotReady, NoAnswer, TooMuch
+from backend.storage.analytics.question import FactsNotReady, NoAnswer, NotNow, TooMuch
 from backend.storage.driver.mongo import StorageError, is_unreachable
 
 _log = CountedLog(logging.getLogger("waylink.api"))
@@ -92,7 +92,7 @@ def api_error_for(error: Exception) -> ApiError | None:
 def _without_figures(error: FactsNotReady | NoAnswer) -> ApiError:
     """The error for figures that can't be computed now. Only the service's log says what went wrong."""
     message = str(error)
-    if not isinstance(error, FactsNotReady | TooMuch):
+    if not isinstance(error, FactsNotReady | NotNow | TooMuch):
         refused = "A question about figures was not answered"
         _log.error(refused, f"{refused}: {error}")
         message = "The service can't answer this now; its log says why"

@@ -15,7 +15,7 @@ from backend.storage.analytics.connection import ConnectionLost, ProcessConnecti
 from backend.storage.analytics.files import FileAnswer, FileQuestion, MadeFile
 from backend.storage.analytics.messages import FILES, KEPT_UP, SPILLS, Start, folder_in, org_ids_in
 from backend.storage.analytics.process_search import ProcessSearch
-from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question
+from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, NotNow, Question
 from backend.storage.analytics.tries import DeadlyMessages, Tries
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.deadlines import seconds_left
@@ -80,7 +80,7 @@ class Analytics:
             except ConnectionLost as lost:
                 tries.note(lost)
                 if is_under_way:
-                    raise NoAnswer("The process that has the figures has ended; ask again.") from None
+                    raise NotNow("The process that has the figures has ended; ask again.") from None
 
     @contextlib.asynccontextmanager
     async def file(self, org_id: OrgId, question: FileQuestion) -> AsyncIterator[MadeFile]:
@@ -169,10 +169,10 @@ class Analytics:
                 raise self._too_late() from None
         return self._connection
 
-    def _too_late(self) -> NoAnswer:
+    def _too_late(self) -> NotNow:
         if self._connection is None or self._connection.is_lost:
-            return NoAnswer("The process that has the figures is not there yet; ask again.")
-        return NoAnswer("The figures take longer than the request may; ask again.")
+            return NotNow("The process that has the figures is not there yet; ask again.")
+        return NotNow("The figures take longer than the request may; ask again.")
 
     def _may_look_again(self) -> bool:
         return time.monotonic() >= self._pauses_until

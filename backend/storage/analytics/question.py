@@ -79,5 +79,9 @@ class NoAnswer(StorageError):
         return type(self), (str(self),)
 
 
+class NotNow(NoAnswer):
+    """Others have what the answer needs, or time was too short. It passes: whoever asked may ask again."""
+
+
 class TooMuch(NoAnswer):
     """A question needs more time or memory than the settings allow. The message says what to do."""

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from backend.storage.analytics.connection import ConnectionLost
-from backend.storage.analytics.question import NoAnswer
+from backend.storage.analytics.question import NoAnswer, TooMuch
 
 _MOST_TRIES = 5
 # How often the process may end while it works on what one asks, until that is taken for the reason.
@@ -24,11 +24,11 @@ class DeadlyMessages:
         self._until: dict[bytes, float] = {}
 
     def refuse(self, digest: bytes) -> None:
-        """Raise NoAnswer if it is one of them."""
+        """Raise TooMuch if it is one of them."""
         if self._until.get(digest, 0.0) > (now := time.monotonic()):
             raise _deadly(self._until[digest] - now)
 
-    def add(self, digest: bytes) -> NoAnswer:
+    def add(self, digest: bytes) -> TooMuch:
         """Add one. Returns what is told to whoever asked."""
         now = time.monotonic()
         self._until = {known: until for known, until in self._until.items() if until > now}
@@ -64,8 +64,8 @@ class Tries:
             raise NoAnswer("The process that has the figures ends again and again; see the log.")
 
 
-def _deadly(seconds: float) -> NoAnswer:
-    return NoAnswer(
+def _deadly(seconds: float) -> TooMuch:
+    return TooMuch(
         "The process that has the figures has ended twice at work on this, perhaps because the machine has "
         "too little memory for it: ask for a shorter period, or for less in it. The same is not asked again "
         f"for {seconds / 60:.0f} minutes."

@@ -18,7 +18,7 @@ import duckdb
 from backend.concurrency.cancellation import until_ended
 from backend.domain.ids import OrgId
 from backend.storage.analytics.file_troubles import FileTroubles, Remedy
-from backend.storage.analytics.question import NoAnswer
+from backend.storage.analytics.question import NoAnswer, NotNow
 from backend.storage.columns.projection import Projection
 from backend.storage.columns.tables.errors import is_of_machine, is_out_of_memory
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore
@@ -172,9 +172,7 @@ class OpenProjections:
         try:
             await projection.until_unused(_CLOSE_SECONDS)
         except TimeoutError:
-            raise NoAnswer(
-                "The file of the figures is to be opened again, and is still used; ask again."
-            ) from None
+            raise NotNow("The file of the figures is opened again, and still used; ask again.") from None
         await self._close_now(org_id)
 
     async def _close_now(self, org_id: OrgId) -> None:

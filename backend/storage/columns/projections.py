@@ -27,7 +27,14 @@ from backend.concurrency.cancellation import until_ended
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
 from backend.storage.analytics.file_troubles import FileTroubles
-from backend.storage.analytics.question import FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
+from backend.storage.analytics.question import (
+    FactsNotReady,
+    LongQuestion,
+    NoAnswer,
+    NotNow,
+    Question,
+    TooMuch,
+)
 from backend.storage.columns.open_projections import OpenProjections
 from backend.storage.columns.projection import Projection
 from backend.storage.columns.question_threads import QuestionThreads
@@ -207,7 +214,7 @@ class Projections:
 
     def _out_of_memory(self) -> NoAnswer:
         if self._open.is_working:  # this answer is given up already, so others are at work
-            return NoAnswer(
+            return NotNow(
                 "The answer needs more memory than is free while others are answered: ask again, or for less."
             )
         return TooMuch(
