@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urljoin
 
+from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.errors import InvalidField
 from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.input import OPTIONAL
@@ -38,7 +39,7 @@ _SPACES = re.compile(r"\s+")
 async def read_preview(reader: PageReader, link: Link) -> dict[str, str]:
     """The social fields from the page at the link's destination. Raises Unreadable."""
     page = await reader.read(as_followed(link).destination_url, link.org_id)
-    return await asyncio.to_thread(preview_of, page)
+    return await LONG_WORK.run(link.org_id, partial(preview_of, page))
 
 
 def lacking(link: Link, preview: Mapping[str, str]) -> dict[str, str]:

@@ -107,7 +107,8 @@ class OrphanBatch:
 
 
 class OrphanTallies:
-    """Orphan visits that are not stored yet. It never has more than MOST_WAITING_PATHS of all domains."""
+    """Orphan visits that are not stored yet. It never has more than MOST_WAITING_PATHS of all domains, nor
+    more than half of them of one organization."""
 
     def __init__(self, id: str) -> None:
         """No other tallies have this id, which their batches' ids begin with."""
@@ -116,18 +117,19 @@ class OrphanTallies:
         # What was taken, and may be stored already. So nothing is added to it any more.
         self._batches: dict[DayKey, OrphanBatch] = {}
         self._taken = 0
-        self._paths = 0
+        self._paths: Counter[OrgId] = Counter()
         self.dropped = 0
 
     def add(self, org_id: OrgId, domain: str, path: str, referrer_host: str | None, at: datetime) -> None:
         """Count a visit. `path` is as `readable_path` gives it."""
-        day = self._day((org_id, domain, at.astimezone(UTC).date()))
+        key = (org_id, domain, at.astimezone(UTC).date())
+        day = self._day(key)
         if day is None:
             self.dropped += 1
             return
         reason = why_not_kept(path)
         if reason is None:
-            if tally := day.paths.get(path) or self._new(day, path, at):
+            if tally := day.paths.get(path) or self._new(org_id, day, path, at):
                 tally.visits += 1
                 tally.last_at = max(tally.last_at, at)
                 referrer = referrer_host or DIRECT
@@ -148,7 +150,8 @@ class OrphanTallies:
         """Note that this batch of the domain and day is stored."""
         if self._batches.get(key) is batch:
             del self._batches[key]
-            self._paths -= len(batch.day.paths)
+            self._paths[key[0]] -= len(batch.day.paths)
+            self._paths += Counter()  # which forgets organizations that have none left
 
     def take_dropped(self) -> int:
         """How many visits were dropped since the last call, since they were of too many domains."""
@@ -157,16 +160,26 @@ class OrphanTallies:
 
     def _day(self, key: DayKey) -> DayTally | None:
         day = self._days.get(key)
-        if day is None and (key in self._batches or len(self._days) + len(self._batches) < MOST_WAITING_DAYS):
+        if day is None and (key in self._batches or self._has_room_for_day(key[0])):
             day = self._days[key] = DayTally()
         return day
 
-    def _new(self, day: DayTally, path: str, at: datetime) -> PathTally | None:
-        if len(day.paths) >= MOST_PATHS_A_DAY or self._paths >= MOST_WAITING_PATHS:
+    def _has_room_for_day(self, org_id: OrgId) -> bool:
+        owners = [owner for owner, *_ in (*self._days, *self._batches)]
+        return _has_room(owners.count(org_id), len(owners), MOST_WAITING_DAYS)
+
+    def _new(self, org_id: OrgId, day: DayTally, path: str, at: datetime) -> PathTally | None:
+        has_room = _has_room(self._paths[org_id], self._paths.total(), MOST_WAITING_PATHS)
+        if len(day.paths) >= MOST_PATHS_A_DAY or not has_room:
             return None
-        self._paths += 1
+        self._paths[org_id] += 1
         tally = day.paths[path] = PathTally(0, at)
         return tally
+
+
+def _has_room(of_one: int, of_all: int, most: int) -> bool:
+    """Whether an organization that has so many waiting may have one more, where all have so many."""
+    return of_all < most and of_one < most // 2
 
 
 @dataclass(frozen=True, slots=True)

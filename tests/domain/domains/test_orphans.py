@@ -98,11 +98,26 @@ def test_visits_are_counted_by_path_and_referrer() -> None:
     assert tallies.take() == {}
 
 
+def test_a_scan_of_one_organization_leaves_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many paths of however many of its domains are asked for, another's orphans are kept."""
+    monkeypatch.setattr(orphans, "MOST_WAITING_PATHS", 8)
+    monkeypatch.setattr(orphans, "MOST_WAITING_DAYS", 4)
+    tallies, other = OrphanTallies("a"), OrgId("other")
+    for domain in ("a", "b", "c"):
+        for number in range(9):
+            tallies.add(ORG, domain, f"path{number}", None, AT)
+    for domain in ("d", "e"):
+        tallies.add(other, domain, "sprng", None, AT)
+    kept = [(key[:2], [*batch.day.paths]) for key, batch in tallies.take().items()]
+    assert [domains for domains, paths in kept if paths == ["sprng"]] == [(other, "d"), (other, "e")]
+    assert sum(len(paths) for _, paths in kept) == 4 + 2
+
+
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """By paths of a day, of all domains, by domains, and by referrers; what goes beyond is counted."""
     monkeypatch.setattr(orphans, "MOST_PATHS_A_DAY", 3)
-    monkeypatch.setattr(orphans, "MOST_WAITING_PATHS", 4)
-    monkeypatch.setattr(orphans, "MOST_WAITING_DAYS", 2)
+    monkeypatch.setattr(orphans, "MOST_WAITING_PATHS", 8)  # half for one organization
+    monkeypatch.setattr(orphans, "MOST_WAITING_DAYS", 4)
     monkeypatch.setattr(orphans, "MOST_REFERRERS", 2)
     tallies = OrphanTallies("a")
     for number in range(9):
