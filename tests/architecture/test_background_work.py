@@ -14,7 +14,7 @@ ALONE = {
     "following changes of links": "a document that can't be read is left out (storage/links/changes)",
     "keeping MongoDB running": "it is about a process",
     "keeping the file of links": "links that can't be read are not in the cache",
-    "looking for news in feeds": "it reads numbers of heads by one query",
+    "looking for news in feeds": "a head that can't be read is left to who reads that feed",
     "proving that changes are seen": "it writes a document of its own",
     "reading keys of {purpose}": "they are the installation's",
     "reading link domains": "a document that can't be read is left out (storage/accounts/domain_settings)",

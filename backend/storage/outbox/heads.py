@@ -37,6 +37,14 @@ async def find_heads(
     return {org_id: places.get(org_id, 0) for org_id in ids}
 
 
+async def find_readable_heads(database: Database, org_ids: Iterable[OrgId]) -> dict[OrgId, int]:
+    """The same for many at once, of which one may be damaged. That one is 0: who reads that feed is told."""
+    ids = list(org_ids)
+    stored = database[NAME].find({"_id": {"$in": ids}, "place": {"$type": ["int", "long"]}})
+    places = {OrgId(head["_id"]): int(head["place"]) async for head in stored}
+    return {org_id: places.get(org_id, 0) for org_id in ids}
+
+
 def is_elsewhere(head: int, cursor: Cursor) -> bool:
     """Whether a feed with this last place does not end at the cursor: it goes on there, or ends before it."""
     return head + 1 != cursor.place

@@ -11,7 +11,7 @@ from backend.concurrency.background_task import BackgroundTask
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
-from backend.storage.outbox.heads import find_heads, is_elsewhere
+from backend.storage.outbox.heads import find_readable_heads, is_elsewhere
 
 # The most readers of one organization that may follow its feed in a process. Each holds a connection.
 MOST_READERS = 100
@@ -93,7 +93,7 @@ class FeedWatch:
             if not self._waiting:
                 self._wanted.clear()
                 continue
-            places = await find_heads(self._database, list(self._waiting))
+            places = await find_readable_heads(self._database, self._waiting)
             self._heads = {org_id: place for org_id, place in places.items() if org_id in self._waiting}
             async with self._looked:
                 self._looked.notify_all()
