@@ -11,6 +11,7 @@ from backend.storage.accounts.domain_owners import DomainOwners
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.clicks.address_keys import visitor_key
 from backend.storage.driver.group_writes import GroupWrites
+from backend.storage.driver.lanes import owned_by_nobody
 from backend.storage.links.writing.grouped_writes import LinkWrites
 from backend.storage.sales.batches import store_batches
 from backend.web.current import Resources
@@ -29,4 +30,9 @@ class AppService:
         self.organizations: TimedCache[OrgId, Organization] = TimedCache(
             lambda org_id: get_organization(database, org_id)
         )
-        self.visitor_keys: TimedCache[str, bytes] = TimedCache(lambda day: visitor_key(database, day))
+
+        async def key_of_day(day: str) -> bytes:
+            with owned_by_nobody():  # whoever asks first, others wait for it too
+                return await visitor_key(database, day)
+
+        self.visitor_keys: TimedCache[str, bytes] = TimedCache(key_of_day)

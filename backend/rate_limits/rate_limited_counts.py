@@ -11,6 +11,7 @@ from prometheus_client import Counter as Metric
 from backend.domain.ids import OrgId
 from backend.storage.accounts.rate_limited_requests import RateLimitedRequests, add_rate_limited
 from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.driver.lanes import owned_by
 from backend.storage.driver.mongo import Database, StorageError
 from backend.system.clock import Clock
 
@@ -48,7 +49,8 @@ class RateLimitedCounts:
         await self._store()
 
     async def _store_soon(self) -> None:
-        lift_deadline()  # which is that of the request that came first
+        lift_deadline()  # which is that of the request that came first, as is the owner
+        owned_by(None)
         while self._counts:
             await asyncio.sleep(_STORE_EVERY)
             await self._store()

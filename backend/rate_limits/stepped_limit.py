@@ -13,6 +13,7 @@ from backend.concurrency.retrying import Retries
 from backend.rate_limits.limit import Limit, LimitState, state_of
 from backend.storage.accounts.rate_limits import count_in_window
 from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.driver.lanes import owned_by
 from backend.storage.driver.mongo import Database
 
 _log = logging.getLogger("waylink.rate_limits")
@@ -118,7 +119,8 @@ class SteppedLimit:
 
     async def _tell(self) -> None:
         """Share what is due, one key after the other. What fails waits for its next turn, after a pause."""
-        lift_deadline()  # which is that of the request that came first
+        lift_deadline()  # which is that of the request that came first, as is the owner
+        owned_by(None)
         while self._due:
             key = next(iter(self._due))
             window = self._due.pop(key)

@@ -12,6 +12,7 @@ from backend.domain.visitors.batches import Batch
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.origins import is_allowed, is_allowed_by_any
 from backend.storage.driver.group_writes import GroupWrites
+from backend.storage.driver.lanes import owned_by_nobody
 from backend.storage.sales.batches import store_batches
 from backend.storage.visitors.rejections import RejectedCalls, add_rejections
 from backend.web.current import Resources
@@ -45,6 +46,9 @@ class SdkService:
         self.organizations: TimedCache[OrgId, Organization] = TimedCache(
             lambda org_id: get_organization(database, org_id)
         )
-        self.known_origins: TimedCache[str, bool] = TimedCache(
-            lambda origin: is_allowed_by_any(database, origin)
-        )
+
+        async def is_known(origin: str) -> bool:
+            with owned_by_nobody():  # whoever asks first, others wait for it too
+                return await is_allowed_by_any(database, origin)
+
+        self.known_origins: TimedCache[str, bool] = TimedCache(is_known)

@@ -163,7 +163,8 @@ def _part_of(number: int, owner: Hashable) -> int:
 
 
 def owned_by(owner: Hashable) -> None:
-    """From now on, the MongoDB calls of this task and of those that it begins are this owner's."""
+    """From now on, the MongoDB calls of this task and of those that it begins are this owner's; with None,
+    they are not one owner's."""
     _owner.set(owner)
 
 
