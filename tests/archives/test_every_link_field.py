@@ -52,6 +52,8 @@ GIVEN: dict[str, Any] = {
     "rules": [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://shop.example/de"}}],
     "forwards_path": True,
     "forwards_query": ["ref"],
+    "adds_link_id": False,
+    "query_precedence": "visitor",
     "is_enabled": True,
     "starts_at": "2026-01-01T00:00:00Z",
     "expires_at": "2100-01-01T00:00:00Z",

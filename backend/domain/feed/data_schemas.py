@@ -256,6 +256,10 @@ _LINK = _object(
         "forwards_query": _or_null(
             _list_of(_TEXT, "Names."), "The query parameters that are passed on; null: all."
         ),
+        "adds_link_id": _described(_FLAG, "Whether anything is added to its addresses."),
+        "query_precedence": _or_null(
+            _TEXT, "Whose parameter arrives of equal names, destination or visitor; null: both."
+        ),
         "starts_at": _or_null(_TIME, "From when on it leads anywhere."),
         "expires_at": _or_null(_TIME, "Until when it does."),
         "max_clicks": _or_null({"type": "integer"}, "For how many clicks it does."),

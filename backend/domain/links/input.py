@@ -20,11 +20,21 @@ from backend.domain.fields.rules import (
     Rule,
     Text,
     WebAddress,
+    Word,
     parse_fields,
 )
+from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LIMIT_FIELDS, NO_LIMITS
-from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, Behavior, CreatedBy, Link
+from backend.domain.links.links import (
+    FALLBACK_FIELDS,
+    SOCIAL_FIELDS,
+    UTM_FIELDS,
+    Behavior,
+    CreatedBy,
+    Link,
+    QueryPrecedence,
+)
 from backend.domain.links.rules.input import LinkRules
 from backend.domain.links.tags import TagNames
 from backend.domain.links.utm_templates import TEMPLATE_FIELD
@@ -51,7 +61,12 @@ CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 # Fields of operations that are not in the contract.
 EXTERNAL_ID = Text(256, shown=True)
-FORWARDING_FIELDS: Mapping[str, Rule[Any]] = {"forwards_path": Flag(), "forwards_query": ParameterNames()}
+FORWARDING_FIELDS: Mapping[str, Rule[Any]] = {
+    "forwards_path": Flag(),
+    "forwards_query": ParameterNames(),
+    "adds_link_id": Flag(),
+    "query_precedence": Word(QueryPrecedence),
+}
 LINK_RULES = LinkRules()
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
@@ -76,10 +91,12 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
     **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset({*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, "forwards_query", *LIMIT_FIELDS})
+CLEARABLE = frozenset(
+    {*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, "forwards_query", "query_precedence", *LIMIT_FIELDS}
+)
 # Only null clears these: "" is no number, and an empty variable must not remove a password unnoticed.
 CLEARED_BY_NULL_ONLY = frozenset(
-    {"ios_behavior", "android_behavior", "max_clicks", "password", "forwards_query"}
+    {"ios_behavior", "android_behavior", "max_clicks", "password", "forwards_query", "query_precedence"}
 )
 _LIMITS = frozenset({*LIMIT_FIELDS, "password_hash"})
 _FIXED = frozenset({"domain", "selected_path"})
@@ -140,6 +157,8 @@ class NewLink:
             rules=fields.get("rules", []),
             forwards_path=fields.get("forwards_path", False),
             forwards_query=fields.get("forwards_query"),
+            adds_link_id=fields.get("adds_link_id", not is_signed(fields["destination_url"])),
+            query_precedence=fields.get("query_precedence"),
         )
 
 
@@ -193,10 +212,18 @@ def apply_changes(link: Link, changes: Changes, now: datetime) -> Link:
 
     Raises InvalidField if an archived link would be enabled.
     """
-    changed = _with_state(_with_fields(link, changes), changes, now)
+    changed = _with_state(_with_fields(link, _with_signature(link, changes)), changes, now)
     if changed == link and is_same(changed.custom_data, link.custom_data):
         return link
     return replace(changed, modified_at=now.replace(microsecond=0))
+
+
+def _with_signature(link: Link, changes: Changes) -> Changes:
+    """The changes; where the destination is signed from now on, or no longer, also what that asks for."""
+    before, after = link.destination_url, changes.get("destination_url", link.destination_url)
+    if "adds_link_id" in changes or before == after or is_signed(before) == is_signed(after):
+        return changes
+    return changes | {"adds_link_id": not is_signed(after)}
 
 
 def is_same(one: object, other: object) -> bool:

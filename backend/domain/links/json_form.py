@@ -8,12 +8,18 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.fields.json_times import time_json
+from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId, TagId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, ImportedClicks, Link
 from backend.domain.links.tags import Tag, tags_on
 from backend.domain.links.window_counts import NO_CLICKS, WindowCounts
 from backend.domain.web.short_urls import ShortUrlForm
+
+_NOTE_ON_SIGNATURE = (
+    "adds_link_id is false, since the destination is signed and would refuse one more parameter: "
+    "visits there are not attributed to the link"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,18 @@ class LinkDetails:
     taken: Mapping[LinkId, int]
 
 
+def is_left_signed(link: Link) -> bool:
+    """Whether nothing is added to the link's destination, which is signed."""
+    return not link.adds_link_id and is_signed(link.destination_url)
+
+
 def whole_link_json(link: Link, details: LinkDetails, form: ShortUrlForm, now: datetime) -> dict[str, Any]:
     """A link with every field, and its state at this time. A field that is not set is null."""
     clicks = details.clicks.get(link.id, NO_CLICKS)
     most, taken = link.limits.max_clicks, details.taken.get(link.id, 0)
     return {
         **own_link_json(link, [tag.name for tag in tags_on(link.tag_ids, details.tags)], form, now),
+        **({"notes": [_NOTE_ON_SIGNATURE]} if is_left_signed(link) else {}),
         "clicks_left": None if most is None else max(0, most - taken),
         "clicks": {
             "total": clicks.total,
@@ -66,6 +78,8 @@ def own_link_json(link: Link, tags: Iterable[str], form: ShortUrlForm, now: date
         "rules": link.rules,
         "forwards_path": link.forwards_path,
         "forwards_query": link.forwards_query,
+        "adds_link_id": link.adds_link_id,
+        "query_precedence": link.query_precedence,
         **_limits_json(link.limits),
         "tags": list(tags),
         "created_by": link.created_by,

@@ -30,6 +30,13 @@ class CreatedBy(StrEnum):
     SDK = "sdk"
 
 
+class QueryPrecedence(StrEnum):
+    """Whose parameter a destination gets that has one of the same name as the visitor's."""
+
+    DESTINATION = "destination"
+    VISITOR = "visitor"
+
+
 class LinkState(StrEnum):
     """What a link does for visitors now."""
 
@@ -81,8 +88,9 @@ class Link:
     the organization's own name for the link, unique among its links. `tag_ids` may hold ids of tags that are
     gone. An archived link is never enabled; `was_enabled` says whether it was when it was archived. `rules`
     are as `rules.input` writes them. With `forwards_path`, what follows the link's path is passed on;
-    `forwards_query` names the parameters that are (None: all). A link on `hold` leads nowhere, whatever its
-    organization does.
+    `forwards_query` names the parameters that are (None: all). Without `adds_link_id`, nothing is added to
+    its addresses; with `query_precedence`, only one side's parameters arrive of equal names (None: both). A
+    link on `hold` leads nowhere, whatever its organization does.
     """
 
     id: LinkId
@@ -110,6 +118,8 @@ class Link:
     rules: list[dict[str, Any]] = field(default_factory=list)
     forwards_path: bool = False
     forwards_query: list[str] | None = None
+    adds_link_id: bool = True
+    query_precedence: QueryPrecedence | None = None
     hold: Hold | None = None
 
     @property

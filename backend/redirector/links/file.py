@@ -22,7 +22,7 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.domains.settings import NO_SETTINGS, LinkDomain
 from backend.domain.ids import OrgId
 from backend.domain.links.limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
-from backend.domain.links.links import Behavior, CreatedBy, Hold, Link
+from backend.domain.links.links import Behavior, CreatedBy, Hold, Link, QueryPrecedence
 from backend.storage.accounts.domain_settings import from_plain, to_plain
 from backend.storage.links.changes import ClusterTime
 
@@ -179,6 +179,8 @@ def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
     fields["ios_behavior"] = Behavior(fields["ios_behavior"])
     fields["android_behavior"] = Behavior(fields["android_behavior"])
     fields["created_by"] = CreatedBy(fields["created_by"])
+    if precedence := fields.get("query_precedence"):
+        fields["query_precedence"] = QueryPrecedence(precedence)
     fields["limits"] = _read_limits(fields.get("limits", {}))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     fields["hold"] = Hold(epoch, "") if fields.get("hold") else None

@@ -16,7 +16,7 @@ from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import is_same
 from backend.domain.links.limits import NO_LIMITS, LinkLimits
-from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
+from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link, QueryPrecedence
 from backend.domain.links.loose_paths import LoosePath
 from backend.domain.web.short_urls import ShortUrlForm, parse_short_url
 from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
@@ -303,6 +303,8 @@ def from_document(document: dict[str, Any]) -> Link:
     values["ios_behavior"] = Behavior(values["ios_behavior"])
     values["android_behavior"] = Behavior(values["android_behavior"])
     values["created_by"] = CreatedBy(values["created_by"])
+    if precedence := values.get("query_precedence"):
+        values["query_precedence"] = QueryPrecedence(precedence)
     if (clicks := values.get("imported_clicks")) is not None:
         values["imported_clicks"] = ImportedClicks(**known_fields(clicks, ImportedClicks))
     limits = values.get("limits")

@@ -24,6 +24,21 @@ async def test_it_is_read_back_and_cleared(links: Links) -> None:
     assert changed == await links.get(made["id"])
 
 
+async def test_a_signed_destination(links: Links) -> None:
+    """Nothing is added to it, as a note says; the link may say otherwise, and a copy does as its link."""
+    signed = "https://b.s3.amazonaws.com/f.pdf?X-Amz-Date=20260101T000000Z&X-Amz-Signature=ab"
+    made = await links.make(destination_url=signed)
+    assert (made["adds_link_id"], len(made["notes"])) == (False, 1)
+    asked = await links.make(destination_url=signed, adds_link_id=True, query_precedence="visitor")
+    assert (asked["adds_link_id"], asked["query_precedence"], "notes" in asked) == (True, "visitor", False)
+    copy = (await links.call("POST", f"/{asked['id']}/duplicate", {})).json()
+    assert (copy["adds_link_id"], copy["query_precedence"]) == (True, "visitor")
+    changed = (await links.call("PATCH", f"/{asked['id']}", {"query_precedence": None})).json()
+    assert (changed["adds_link_id"], changed["query_precedence"]) == (True, None)
+    refused = await links.call("PATCH", f"/{asked['id']}", {"query_precedence": "first"})
+    assert "query_precedence must be one of destination, visitor" in refused.text
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

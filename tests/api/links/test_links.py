@@ -20,6 +20,8 @@ ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
     "android_fallback_url": "https://shop.example/android",
     "desktop_url": "https://shop.example/desktop",
     "forwards_path": True,
+    "adds_link_id": False,
+    "query_precedence": "visitor",
     "forwards_query": ["ref", "gclid"],
     "rules": [
         {

@@ -105,8 +105,9 @@ async def links_create() -> Response:
 
 
 def _as_of_domain(body: dict[str, Any]) -> dict[str, Any]:
-    """The body of a new link whose domain says what an empty box leaves open."""
-    return {name: value for name, value in body.items() if name != "forwards_path" or value}
+    """The body of a new link, where its domain and its destination say what an empty box leaves open."""
+    open_by = {"forwards_path": False, "adds_link_id": True}
+    return {name: value for name, value in body.items() if name not in open_by or value is not open_by[name]}
 
 
 def _filled(body: dict[str, Any], fields: Fields) -> dict[str, Any]:

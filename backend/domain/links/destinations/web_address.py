@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote_plus
 
-from backend.domain.links.links import UTM_FIELDS, Link
+from backend.domain.links.links import UTM_FIELDS, Link, QueryPrecedence
 from backend.domain.web.host_names import InvalidHostName, in_ascii
 
 LINK_ID_PARAMETER = "cl_link_id"
@@ -25,14 +25,21 @@ def web_address(link: Link, visitor_query: str = "", variant: str | None = None)
     own parameters first, then the visitor's, both unchanged and in order (also repeats and names without a
     value), then the link's UTM parameters, `cl_link_id`, and `cl_variant` where a split decided. If a UTM
     parameter is given more than once, the link's value wins over the visitor's, and the visitor's over the
-    destination's (decisions, "Redirect").
+    destination's (decisions, "Redirect"). Of other equal names, `query_precedence` says whose arrive. A link
+    that adds no link id leaves its address as it is.
     """
+    if not link.adds_link_id:
+        return encoded_address(link.destination_url)
     address, hash_sign, fragment = link.destination_url.partition("#")
     base, _, query = address.partition("?")
     fixed = {*link.utm, *_RESERVED_PARAMETERS}
     from_visitor = [parameter for parameter in _parameters(visitor_query) if _key(parameter) not in fixed]
     overridden = {*fixed, *(key for key in map(_key, from_visitor) if key in UTM_FIELDS)}
     from_destination = [parameter for parameter in _parameters(query) if _key(parameter) not in overridden]
+    if from_visitor and link.query_precedence is QueryPrecedence.VISITOR:
+        from_destination = _without(from_destination, from_visitor)
+    elif from_visitor and link.query_precedence is QueryPrecedence.DESTINATION:
+        from_visitor = _without(from_visitor, from_destination)
     added = [f"{name}={quote(value, safe='')}" for name, value in link.utm.items()]
     added.append(f"{LINK_ID_PARAMETER}={quote(link.id, safe='')}")
     if variant is not None:
@@ -63,6 +70,12 @@ def encoded_address(url: str) -> str:
 
 def _parameters(query: str) -> list[str]:
     return query.split("&") if query else []
+
+
+def _without(parameters: list[str], others: list[str]) -> list[str]:
+    """The parameters whose names none of the others has."""
+    names = set(map(_key, others))
+    return [parameter for parameter in parameters if _key(parameter) not in names]
 
 
 def _key(parameter: str) -> str:

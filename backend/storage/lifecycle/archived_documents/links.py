@@ -93,6 +93,7 @@ _TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
 _STATE = (
     "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids",
     "rules", "forwards_path", "forwards_query",
+    "adds_link_id", "query_precedence",
 )  # fmt: skip
 
 
@@ -116,6 +117,8 @@ def _link(document: Document, context: ArchiveContext) -> None:
     as_stored("rules", link.rules, LINK_RULES.parse)
     Flag().parse("forwards_path", link.forwards_path)
     as_stored("forwards_query", link.forwards_query, or_none(FORWARDING_FIELDS["forwards_query"].parse))
+    Flag().parse("adds_link_id", link.adds_link_id)
+    as_stored("query_precedence", link.query_precedence, or_none(FORWARDING_FIELDS["query_precedence"].parse))
     refuse_unused_path(link)
     if "hold" in document:
         _HOLD("hold", document["hold"])
