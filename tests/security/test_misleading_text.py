@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import httpx
@@ -9,7 +11,7 @@ import pytest
 
 from backend.domain.accounts.organizations import NAME_RULE
 from backend.domain.errors import InvalidField
-from backend.domain.fields.spreadsheets import inert
+from backend.domain.fields.spreadsheets import csv_line, inert
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow, LeftOut
 from tests.api.link_calls import API, create, info, invalid, link_body
@@ -66,7 +68,23 @@ def test_cells_that_begin_a_formula(first: str) -> None:
     assert inert(f"{first}1+1") == f"'{first}1+1"
 
 
-@pytest.mark.parametrize("cell", ["", "a=b", "1-2", "(none)", "newsletter", "-1.5", "-1e-06", "-20"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("inner", [",", ";", "; ", "\t", "|", "\n", "\r\n", '";'])
+@pytest.mark.parametrize("first", ["=", "@", "＝", "-"])
+def test_no_cell_begins_a_formula_by_another_separator(separator: str, inner: str, first: str) -> None:
+    """Whatever a program separates cells by: it splits a cell of ours, and no piece is a formula."""
+    line = csv_line(["x", f"a{inner}{first}1+1", "y"])
+    rows = csv.reader(io.StringIO(line, newline=""), delimiter=separator)
+    pieces = [cell.lstrip() for row in rows for cell in row]
+    assert len(pieces) >= (3 if separator == "," else 1)
+    # A piece of a quoted cell that begins with the comma of our own is none either.
+    assert [piece for piece in pieces if inert(piece) != piece] == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["", "a=b", "a; b=c", "https://s.test/?a=1;b=2", "1-2", "(none)", "letter", "-1.5", "-1e-06", "-20"],
+)
 def test_other_cells_stay(cell: str) -> None:
     """What is no formula is not touched."""
     assert inert(cell) == cell

@@ -6,9 +6,14 @@ import re
 from collections.abc import Iterable
 
 _END_OF_LINE = "\r\n"
-_NEEDS_QUOTES = re.compile(r'[",\r\n]')
+# What separates cells, by the program and the language of its user.
+_SEPARATORS = ";\t|"
+_NEEDS_QUOTES = re.compile(rf'[",\r\n{_SEPARATORS}]')
 # The first character of formulas, also in full width. Some programs ignore white space before it.
-_BEGINS_FORMULA = tuple("=+-@\uff1d\uff0b\uff0d\uff20\t\r\n")
+_FORMULA = "=+@\uff1d\uff0b\uff0d\uff20-"
+_BEGINS_FORMULA = tuple(f"{_FORMULA}\t\r\n")
+# Where a program that separates by something else than a comma begins a cell, whatever quotes stand before.
+_FORMULA_BEHIND = re.compile(rf"([{_SEPARATORS}\r\n][ \u3000\u00a0]*)(?=[{_FORMULA}])")
 # Below zero, as numbers are written here.
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
 
@@ -16,12 +21,14 @@ _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
 def inert(cell: str) -> str:
     """The cell's text; if a spreadsheet could take it for a formula, with a single quote before it.
 
-    A number below zero is no formula, and programs can read it. Visitors can put any text into an address,
-    and it may end up in such a file.
+    The same holds for what stands behind a separator in the cell: where lists are separated by semicolons, a
+    program may split the line there. A number below zero is no formula, and programs can read it. Visitors
+    can put any text into an address, and it may end up in such a file.
     """
     if _NUMBER.fullmatch(cell):
         return cell
-    return f"'{cell}" if cell.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else cell
+    text = _FORMULA_BEHIND.sub(r"\1'", cell)
+    return f"'{text}" if text.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else text
 
 
 def csv_line(cells: Iterable[str | None]) -> str:
