@@ -85,6 +85,8 @@ def _read_entry(ledger: ArchivedLedger, document: Document) -> None:
     place = document.get("place")
     if not receipts:
         return
+    day = document["stamp"].as_datetime().date()
+    ledger.books.stored_on |= {receipt.block: day for receipt in receipts}
     if type(place) is not int:
         ledger.books.waiting += receipts
     elif place in ledger.books.placed:

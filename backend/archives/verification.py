@@ -16,6 +16,9 @@ from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.statements import Statement
 from backend.storage.ledger.ed25519 import is_signed
 
+# So long after its end a day is signed at the latest, where the service runs.
+_SIGNED_AFTER = timedelta(hours=1)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkTotal:
@@ -61,7 +64,15 @@ def verify_archive(
     def has_expired(day: date) -> bool:
         return oldest is not None and day <= oldest
 
-    checked = check_books(ledger.books, is_signed, has_expired=has_expired, keys=keys, kept=kept)
+    ended_before = (header.exported_at - _SIGNED_AFTER).astimezone(UTC).date()
+    checked = check_books(
+        ledger.books,
+        is_signed,
+        has_expired=has_expired,
+        has_ended=lambda day: day < ended_before,
+        keys=keys,
+        kept=kept,
+    )
     for where, details in ledger.malformed:
         checked.report(DiscrepancyKind.MALFORMED, where, details)
     ordered = sorted(ledger.books.statements, key=lambda signed: signed.statement.day)

@@ -128,9 +128,12 @@ def signed(books: Books, first: int, last: int, **changes: object) -> SignedStat
     return SignedStatement(statement, sign(SECRET, statement.text))
 
 
+GOING_ON: dict[str, object] = {"has_expired": lambda _: False, "has_ended": lambda _: False}
+
+
 def kinds(books: Books, **options: object) -> set[DiscrepancyKind]:
     """What is wrong with the books."""
-    checked = check_books(books, is_signed, **{"has_expired": lambda _: False, **options})  # type: ignore[arg-type]
+    checked = check_books(books, is_signed, **(GOING_ON | options))  # type: ignore[arg-type]
     return {finding.kind for finding in checked.findings}
 
 
@@ -237,14 +240,32 @@ def test_books_that_are_made_anew() -> None:
     assert kinds(books, keys=[public_key(b"o" * 32)]) == {DiscrepancyKind.UNKNOWN_KEY}
 
 
+def test_a_day_that_has_ended_is_signed() -> None:
+    """What was stored then and is in no statement is wrong, whatever keys are trusted; today's is not."""
+    books = books_of([[click(ORG, LINKS[0], DAY + timedelta(seconds=n))] for n in range(8)])
+    today = DAY.date() + timedelta(days=9)
+    assert kinds(books, has_ended=lambda day: day < today) == {DiscrepancyKind.UNSIGNED_DAY}
+    for receipt in [receipt for receipts in books.placed.values() for receipt in receipts]:
+        books.stored_on[receipt.block] = today  # clicks that a host kept until then
+    assert kinds(books, has_ended=lambda day: day < today) == set()
+    books.stored_on.clear()
+    books.statements.clear()
+    checked = check_books(
+        books, is_signed, has_expired=lambda _: False, has_ended=lambda _: True, keys=[public_key(SECRET)]
+    )
+    [finding] = checked.findings
+    assert (finding.kind, finding.where) == (DiscrepancyKind.UNSIGNED_DAY, DAY.date().isoformat())
+    assert "8 requests" in finding.details
+
+
 def test_what_has_expired_is_told_apart() -> None:
     """Clicks that expired are no finding, nor receipts that went with them: their numbers are signed."""
     books = books_of([[click(ORG, LINKS[0], DAY + timedelta(seconds=n))] for n in range(8)])
     books.blocks.clear()
-    checked = check_books(books, is_signed, has_expired=lambda _: True)
+    checked = check_books(books, is_signed, has_expired=lambda _: True, has_ended=lambda _: False)
     assert (checked.findings, checked.expired.clicks, checked.unsigned.clicks) == ([], 8, 2)
     del books.placed[1], books.placed[2], books.placed[3], books.placed[4]
-    checked = check_books(books, is_signed, has_expired=lambda _: True)
+    checked = check_books(books, is_signed, has_expired=lambda _: True, has_ended=lambda _: False)
     assert (checked.findings, checked.faded.clicks, checked.expired.clicks) == ([], 4, 4)
     assert kinds(books) == {DiscrepancyKind.ROOT, DiscrepancyKind.MISSING_BLOCK, DiscrepancyKind.CHAIN}
 

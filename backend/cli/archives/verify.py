@@ -148,6 +148,12 @@ def _text(shown: dict[str, Any], verification: Verification, *, trusts: bool) ->
             "The signatures are by keys that this file names itself. Compare them with a key that you got "
             "elsewhere, or name it with --public-key:\n" + "\n".join(f"  {key}" for key in shown["keys"])
         )
-    right = "Nothing of the signed days was changed" + ("." if trusts else ", if you trust these keys.")
-    verdict = f"Wrong: {len(findings)}, as told above." if findings else right
-    return "\n\n".join([*parts, verdict])
+    return "\n\n".join([*parts, _verdict(len(findings), has_signed_days=bool(shown["keys"]), trusts=trusts)])
+
+
+def _verdict(findings: int, *, has_signed_days: bool, trusts: bool) -> str:
+    if findings:
+        return f"Wrong: {findings}, as told above."
+    if not has_signed_days:
+        return "Nothing is wrong, and nothing is proved: no day is signed yet."
+    return "Nothing of the signed days was changed" + ("." if trusts else ", if you trust these keys.")

@@ -43,13 +43,15 @@ class ShownBlock:
 class Books:
     """What is shown of an organization's ledger.
 
-    `placed` has the receipts by their place in the feed, and `waiting` those that have none yet. `blocks` has
-    the blocks that are there by their ids, and `unreadable` the ids of those that can't be read.
+    `placed` has the receipts by their place in the feed, and `waiting` those that have none yet. `stored_on`
+    has the day in UTC on which each block was stored. `blocks` has the blocks that are there by their ids,
+    and `unreadable` the ids of those that can't be read.
     """
 
     org_id: OrgId
     placed: dict[int, list[Receipt]] = field(default_factory=dict)
     waiting: list[Receipt] = field(default_factory=list)
+    stored_on: dict[str, date] = field(default_factory=dict)
     blocks: dict[str, ShownBlock] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
     statements: list[SignedStatement] = field(default_factory=list)
@@ -82,7 +84,7 @@ class CheckResult:
 
     `expired` and `unreadable` are blocks whose clicks are gone, or can't be read, but whose numbers are in
     their receipts. `faded` are blocks of which only the signed numbers are left, since receipts are deleted
-    some time after their clicks. `unsigned` are the blocks after the last statement.
+    some time after their clicks. `unsigned` are the blocks after the last statement, of a day that goes on.
     """
 
     findings: list[Discrepancy] = field(default_factory=list)
@@ -103,17 +105,20 @@ def check_books(
     is_signed: IsSigned,
     *,
     has_expired: Callable[[date], bool],
+    has_ended: Callable[[date], bool],
     keys: Collection[str] = (),
     kept: Sequence[Statement] = (),
 ) -> CheckResult:
     """Check the books. `is_signed` checks a signature.
 
-    `has_expired` says whether clicks of a day need not be there any more. `keys` are the only public keys to
+    `has_expired` says whether clicks of a day need not be there any more, and `has_ended` whether what was
+    stored on a day has to be signed. `keys` are the only public keys to
     trust, if there are any; `kept` are statements that were handed over before.
     """
     checked = CheckResult()
     _check_blocks(books, checked, has_expired)
     _check_statements(books, checked, is_signed, keys, has_expired)
+    _check_unsigned(books, checked, has_ended)
     _check_chains(books, checked)
     _check_kept(books, checked, kept)
     return checked
@@ -203,12 +208,19 @@ def _check_statements(
         else:
             _check_sums(statement, sums.fields(), checked)
         before = statement
-    last = before.last_place if before else 0
-    for place in places[bisect_right(places, last) :]:
-        for receipt in books.placed[place]:
-            checked.unsigned.add(receipt)
-    for receipt in books.waiting:
-        checked.unsigned.add(receipt)
+
+
+def _check_unsigned(books: Books, checked: CheckResult, has_ended: Callable[[date], bool]) -> None:
+    """Look at what no statement is about: what was stored on a day that has ended had to be signed."""
+    last = max((signed.statement.last_place for signed in books.statements), default=0)
+    unsigned = [receipt for place in sorted(books.placed) if place > last for receipt in books.placed[place]]
+    ended: defaultdict[date, BlockTotals] = defaultdict(BlockTotals)
+    for receipt in (*unsigned, *books.waiting):
+        day = books.stored_on.get(receipt.block, receipt.day)
+        (ended[day] if has_ended(day) else checked.unsigned).add(receipt)
+    for day, totals in sorted(ended.items()):
+        details = f"{totals.blocks} blocks with {totals.clicks} requests, of which {totals.counted} counted"
+        checked.report(DiscrepancyKind.UNSIGNED_DAY, day.isoformat(), details)
 
 
 def _check_order(statement: Statement, before: Statement | None, checked: CheckResult) -> None:

@@ -20,6 +20,7 @@ class DiscrepancyKind(StrEnum):
     ADDED_BLOCK = "added_block"
     REPEATED_BLOCK = "repeated_block"
     CHAIN = "chain"
+    UNSIGNED_DAY = "unsigned_day"
     MALFORMED = "malformed"
 
 
@@ -38,6 +39,9 @@ MEANING = {
     DiscrepancyKind.REPEATED_BLOCK: "The same block is there twice.",
     DiscrepancyKind.CHAIN: "The block does not follow the one before it in its log: a block was taken out, "
     "put in, or changed.",
+    DiscrepancyKind.UNSIGNED_DAY: "The day had ended, but no statement signs it, so nothing is proved of its "
+    "clicks. The service signs a day some minutes after its end: where it did not run, start it, and export "
+    "again.",
     DiscrepancyKind.MALFORMED: "The service does not write such a thing.",
 }
 
