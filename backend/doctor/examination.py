@@ -12,6 +12,7 @@ from backend.doctor.columns import examine_columns, examine_process
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains.dns import examine_target
 from backend.doctor.domains.domain_examination import DomainExamination
+from backend.doctor.feed import examine_feed
 from backend.doctor.keys import examine_keys
 from backend.doctor.ledger import examine_ledger
 from backend.doctor.mail import examine_mail_server, examine_mails
@@ -84,6 +85,8 @@ class Examination:
         async for finding in examine_keys(database, organization, self.clock()):
             yield finding
         async for finding in examine_webhooks(database, organization):
+            yield finding
+        async for finding in examine_feed(database, organization):
             yield finding
         if mails := await examine_mails(database, organization, self.clock()):
             yield mails

@@ -15,6 +15,7 @@ from backend.domain.web.short_urls import ShortUrlForm
 from backend.follow.target import FeedTarget, FollowedFeed, TakenBack, TargetAway, TargetTaken, not_given
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.feed.put_backs import note_put_back
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.outbox.heads import find_heads, is_elsewhere
 from backend.storage.outbox.marks import FeedPutBack, cursor_before, last_same_place
@@ -50,8 +51,8 @@ class Listener(Protocol):
 class Follower:
     """Follows a feed until `stop` is set or, with `once`, until all of its events are in the target.
 
-    `url_form` says how short URLs are written. With `once` the follower waits for nothing: a target that is
-    away, or taken by another follower, is an error.
+    The doctor calls the target by its `name`. `url_form` says how short URLs are written. With `once` the
+    follower waits for nothing: a target that is away, or taken by another follower, is an error.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Follower:
         target: FeedTarget,
         listener: Listener,
         *,
+        name: str,
         url_form: ShortUrlForm,
         once: bool,
     ) -> None:
@@ -69,6 +71,7 @@ class Follower:
         self._followed = followed
         self._target = target
         self._listener = listener
+        self._name = name
         self._once = once
         self._retries = Retries(_FIRST_PAUSE, _LONGEST_PAUSE, jitter=0)
         self.stop = asyncio.Event()
@@ -117,8 +120,15 @@ class Follower:
             raise not_given(put_back)
         with deadline(_READ_SECONDS):
             cursor = await self._common(put_back.cursor, put_back.common)
+        await self._note(FeedPutBack(put_back.cursor, cursor))
         self._listener.went_back(put_back.cursor, cursor, await self._target.go_back(cursor))
         return cursor
+
+    async def _note(self, put_back: FeedPutBack) -> None:
+        """Note what was found for the doctor, unless the user of MongoDB may only read."""
+        org_id, reader = self._followed.org_id, f"waylink follow {self._name}"
+        with contextlib.suppress(StorageError):
+            await note_put_back(self._database, org_id, reader, put_back)
 
     async def _common(self, cursor: Cursor, common: Cursor) -> Cursor:
         """The cursor up to which the target has what the feed has, by the ids of both.

@@ -22,6 +22,7 @@ from backend.domain.webhooks.requests import request_of
 from backend.domain.webhooks.retries import Failure, failed, succeeded
 from backend.domain.webhooks.selection import batches, link_of, selected, wanted_types
 from backend.storage.driver.mongo import Database, StorageError, is_unreachable
+from backend.storage.feed.put_backs import note_put_back
 from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.links.links import find_links
 from backend.storage.outbox.marks import FeedPutBack
@@ -166,6 +167,8 @@ class EndpointSender:
             "The webhook %s of %s goes back from %s to %s: MongoDB was put back from a backup",
             self._endpoint.id, self._endpoint.org_id, put_back.cursor, common,
         )  # fmt: skip
+        database, reader = self._resources.database, f"webhook {self._endpoint.url}"
+        await note_put_back(database, self._endpoint.org_id, reader, put_back)
         await self._store()
 
     async def _send_all(self, page: FeedPage, links: Mapping[LinkId, Link], until: float) -> None:

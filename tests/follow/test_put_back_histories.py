@@ -212,4 +212,7 @@ async def test_whoever_keeps_a_place_goes_right(database: Database, number: int)
 async def follow(history: History, target: Rows) -> None:
     """Follow the feed to its end."""
     followed = FollowedFeed(history.org_id, USUAL_TYPES, START)
-    await Follower(history.database, followed, target, Unheard(), url_form=FORM, once=True).run()
+    follower = Follower(
+        history.database, followed, target, Unheard(), name="into rows", url_form=FORM, once=True
+    )
+    await follower.run()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from backend.doctor.feed import examine_feed
+from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.outbox.marks import end_of_feed
 from backend.storage.webhooks.endpoints import change_endpoint, get_endpoint
@@ -52,3 +54,7 @@ async def test_no_event_is_left_out(
         lambda stored: stored.cursor == end,
     )
     assert moved.failing_since is None
+    findings = [
+        finding async for finding in examine_feed(database, await get_organization(database, moved.org_id))
+    ]
+    assert [finding.subject for finding in findings] == [f"Acme: webhook {endpoint.url}"]

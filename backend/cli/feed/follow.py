@@ -104,7 +104,9 @@ async def _follow(  # noqa: PLR0917 - click passes each option by its name
     followed = FollowedFeed(org_id, types, await _cursor(database, org_id, after))
     progress = FollowProgress(owner.name, _shown(place), is_terminal=sys.stderr.isatty())
     url_form = load_settings().short_url_form
-    follower = Follower(database, followed, _target(form, place), progress, url_form=url_form, once=once)
+    name = f"into {form}" + (f" at {shown}" if (shown := _shown(place)) else "")
+    target = _target(form, place)
+    follower = Follower(database, followed, target, progress, name=name, url_form=url_form, once=once)
     with _stopped_by_signals(follower.stop), _reader_may_leave():
         await follower.run()
     progress.ended()

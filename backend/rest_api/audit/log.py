@@ -54,6 +54,6 @@ async def get_audit(query: dict[str, Any]) -> dict[str, Any]:
     )
     after = query.get("after", START)
     limit = query.get("limit", _DEFAULT)
-    with of_this_feed("after"):
+    async with of_this_feed("after"):
         page = await read_on(resources().database, caller().org_id, chosen, after, limit)
     return {"entries": [entry_json(entry) for entry in page.entries], "next_cursor": str(page.next_cursor)}

@@ -151,7 +151,7 @@ async def read_events(query: dict[str, Any]) -> Response:
     types = query.get("types", USUAL_TYPES)
     if EventType.AUDIT in types and (missing := first_missing([Permission.AUDIT_READ], caller().permissions)):
         raise ApiError(error_table.SCOPE_MISSING, message=missing.value)
-    with of_this_feed(name):
+    async with of_this_feed(name):
         reader = _Reader(caller(), await _start(after), types)
         response = _stream(reader, query) if form == MEDIA_TYPE else _page(await _read(reader, query), form)
     response.vary.add("Accept")

@@ -42,6 +42,7 @@ from backend.storage.clicks import logs as click_logs
 from backend.storage.clicks import summaries as click_summaries
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Document
+from backend.storage.feed import put_backs
 from backend.storage.ledger import statements
 from backend.storage.links import links, orphans, qr_logos, tags, taken_clicks, utm_templates
 from backend.storage.links import purged as purged_links
@@ -150,6 +151,7 @@ COLLECTIONS: tuple[Collection, ...] = (
     destination_rounds.COLLECTION,
     leases.COLLECTION,
     failing_items.COLLECTION,
+    put_backs.COLLECTION,
     webhook_deliveries.COLLECTION,
     mails.COLLECTION,
     archives.COLLECTION,

@@ -13,6 +13,7 @@ from backend.domain.feed.cursor import Cursor
 from backend.json_api import error_table
 from backend.rest_api.feed.cursors import CURSOR_HEADER
 from backend.storage.driver.mongo import Database
+from backend.storage.feed.put_backs import list_put_backs
 from tests.api.feed.test_events import Feed
 from tests.api.link_calls import API
 from tests.facts.organizations import TestOrganization, make_scoped_key
@@ -69,6 +70,9 @@ async def test_a_reader_has_no_hole(feed: Feed, came_since: int) -> None:
             common = assert_gone(await feed.get(f"after={cursor}", Accept=form), cursor)
             assert Cursor.parse(common) < Cursor.parse(cursor)
             assert set(everything[2:]) <= set(ids(await feed.page(f"after={common}")))
+        found = [found.reader for found in await list_put_backs(feed.database, feed.organization.id)]
+        assert len(found) == 1
+        assert found[0].startswith("REST key ")
         last_id = {"Accept": STREAM, "Last-Event-ID": cursor}
         assert (await feed.get("", **last_id)).status_code == 410
 
