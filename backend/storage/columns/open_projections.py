@@ -52,9 +52,12 @@ class OpenProjections:
         self._loads = asyncio.Semaphore(_MOST_LOADS)
         self._mended_at: dict[OrgId, datetime] = {}
         self._made_anew_at: dict[OrgId, datetime] = {}
+        self._making_room: asyncio.Task[None] | None = None
 
     async def close(self) -> None:
         """Close all files, whoever uses them."""
+        if self._making_room:
+            await asyncio.wait([self._making_room])
         while self._open:
             await self._open.popitem()[1].close()
 
@@ -79,7 +82,7 @@ class OpenProjections:
         finally:
             used.__exit__(None, None, None)
 
-    async def make_room(self, most: int = _MOST_OPEN_FILES) -> None:
+    async def make_room(self, most: int) -> None:
         """Close files that nobody uses, those that were used last at the end, until so many are open."""
         for org_id in list(self._open):
             if len(self._open) <= most:
@@ -161,11 +164,22 @@ class OpenProjections:
             await self._close_unused(org_id, projection)
             projection = None
         if projection is None:
-            await self.make_room(_MOST_OPEN_FILES - 1)
             projection = self._projection(await self._attached(org_id))
         self._open.pop(org_id, None)
         self._open[org_id] = projection  # the last, as the one that was used last
+        if len(self._open) > _MOST_OPEN_FILES:
+            self._make_room_soon()
         return projection
+
+    def _make_room_soon(self) -> None:
+        """Close files that are too many, while nobody waits for it: to close one may take seconds."""
+        if self._making_room is None or self._making_room.done():
+            self._making_room = asyncio.create_task(self.make_room(_MOST_OPEN_FILES))
+            self._making_room.add_done_callback(self._log_failure)
+
+    def _log_failure(self, making_room: asyncio.Task[None]) -> None:
+        if not making_room.cancelled() and (error := making_room.exception()):
+            _logger.error("Files of columns can't be closed: %s", error)
 
     async def _close_unused(self, org_id: OrgId, projection: Projection) -> None:
         """Close the projection once nobody uses it. Raises NoAnswer where that takes long."""

@@ -337,6 +337,37 @@ async def test_what_could_not_be_written_anew_is_not_noted_as_done(
         assert note.exists()
 
 
+async def test_nobody_waits_for_another_file_to_be_closed(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where a file more is opened than may be open, another one is closed, and whoever asked goes on."""
+    monkeypatch.setattr(open_projections, "_MOST_OPEN_FILES", 1)
+    first, second = [(await make_organization()).id for _ in range(2)]
+    go_on, is_closing = threading.Event(), threading.Event()
+    close = ColumnFile.close
+
+    def close_slowly(self: ColumnFile) -> None:
+        if self.org_id == first:
+            is_closing.set()
+            go_on.wait()
+        close(self)
+
+    monkeypatch.setattr(ColumnFile, "close", close_slowly)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, first) == 0
+        asked = asyncio.create_task(count(projections, database, second))
+        try:
+            await until(is_closing.is_set, "nothing is closed")
+            await until(asked.done, "who asks waits for another's file")
+        finally:
+            go_on.set()
+        assert await asked == 0
+        assert await count(projections, database, first) == 0
+
+
 async def test_room_is_made_only_by_files_that_nobody_uses(
     database: Database,
     make_organization: OrganizationFactory,
