@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.accounts.apps import IosApp
+from backend.domain.taps.apple_components import AppleComponent, parse_apple_component
 from backend.domain.taps.components import (
     Component,
+    ComponentJson,
     UnreadableFile,
     first_match,
     list_of,
     object_of,
-    parse_component,
 )
 from backend.domain.taps.path_rules import PathRules
 
@@ -21,7 +22,7 @@ from backend.domain.taps.path_rules import PathRules
 @dataclass(frozen=True, slots=True)
 class _Detail:
     app_ids: frozenset[str]
-    components: tuple[Component, ...]
+    components: tuple[AppleComponent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +60,18 @@ def parse_apple_file(content: Any) -> AppleFile:
     """
     applinks = object_of(object_of(content, "the file").get("applinks"), "applinks")
     defaults = object_of(applinks.get("defaults", {}), "defaults")
-    is_case_sensitive = defaults.get("caseSensitive", True) is not False
     details = list_of(applinks.get("details"), "details")
-    return AppleFile(tuple(_detail(object_of(detail, "details"), is_case_sensitive) for detail in details))
+    return AppleFile(tuple(_detail(object_of(detail, "details"), defaults) for detail in details))
 
 
-def _detail(detail: Mapping[str, Any], is_case_sensitive: bool) -> _Detail:
+def _detail(detail: Mapping[str, Any], of_domain: ComponentJson) -> _Detail:
     app_ids = list_of(detail.get("appIDs", [detail.get("appID")]), "appIDs")
     if not all(isinstance(app_id, str) for app_id in app_ids):
         raise UnreadableFile("`appIDs` must be texts")
+    of_app = object_of(detail.get("defaults", {}), "defaults")
     if "components" in detail:
         components = [
-            parse_component(component, is_case_sensitive=is_case_sensitive)
+            parse_apple_component(component, of_domain, of_app)
             for component in list_of(detail["components"], "components")
         ]
     else:
@@ -85,7 +86,7 @@ def _texts(value: Any, name: str) -> Sequence[str]:
     return texts
 
 
-def _of_path(path: str) -> Component:
+def _of_path(path: str) -> AppleComponent:
     """A line of `paths`, where `NOT ` before the pattern excludes."""
     pattern = path.removeprefix("NOT ")
-    return Component(path=pattern, is_excluding=pattern != path)
+    return AppleComponent(path=pattern, is_excluding=pattern != path)

@@ -2,6 +2,7 @@
 
 Apple's documentation of `applinks.Details.Components`, and Google's of `dynamic_app_link_components`: the
 first component that matches decides, also where it excludes. All parts that a component names must match.
+How iOS reads them beyond that is in `apple_components`.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Component:
         return matches(pattern, text)
 
 
-def parse_component(component: Any, *, is_case_sensitive: bool = True) -> Component:
-    """Read a component; `is_case_sensitive` is the file's default. Raises UnreadableFile."""
+def parse_component(component: Any) -> Component:
+    """Read a component. Raises UnreadableFile."""
     if not isinstance(component, Mapping):
         raise UnreadableFile("each of `components` must be an object")
     query = component.get("?", _ANYTHING)
@@ -69,7 +70,7 @@ def parse_component(component: Any, *, is_case_sensitive: bool = True) -> Compon
         items=dict(items),
         fragment=parts[1],
         is_excluding=component.get("exclude") is True,
-        is_case_sensitive=component.get("caseSensitive", is_case_sensitive) is not False,
+        is_case_sensitive=component.get("caseSensitive", True) is not False,
     )
 
 

@@ -33,7 +33,7 @@ def apple(*components: dict[str, object], **applinks: object) -> dict[str, objec
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(["/a", "/b*", "/?", "*", "/a/*"]), st.booleans()), max_size=6))
+@given(st.lists(st.tuples(st.sampled_from(["/a", "/b*", "/?", "*", "/a/?*"]), st.booleans()), max_size=6))
 def test_the_first_component_that_matches_decides(rules: list[tuple[str, bool]]) -> None:
     """Whatever comes behind the first match, in Apple's file and in Google's, makes no difference."""
     components: list[dict[str, object]] = [{"/": path, "exclude": exclude} for path, exclude in rules]
@@ -62,6 +62,76 @@ def test_parts_of_an_address(component: dict[str, object], fitting: str, other: 
     file = parse_apple_file(apple(component))
     assert file.decide("T.app", BASE + fitting)
     assert file.decide("T.app", BASE + other) is None
+
+
+APPLE = [
+    # Slashes at the ends, and the segment that a star stands for.
+    ({"/": "/sale/*"}, ["/sale", "/sale/", "/sale//", "/sale/7"], ["/sales", "/sal", "/x/sale"]),
+    ({"/": "/a/b/*"}, ["/a/b", "/a/b/c/d"], ["/a", "/a/bc"]),
+    ({"/": "sale"}, ["/sale", "/sale/"], ["/sales", "/xsale"]),
+    ({"/": "/sale/"}, ["/sale", "/sale//"], ["/sale/x"]),
+    ({"/": "//sale"}, ["/sale"], ["/x"]),
+    ({"/": "*sale"}, ["/xsale", "/x/sale"], ["/salex"]),
+    ({"/": "/a/*/c"}, ["/a/b/c"], ["/a/c"]),
+    ({"/": "/id/????"}, ["/id/4815", "/id/4815/"], ["/id/481", "/id/481/"]),
+    ({"/": "/"}, ["", "/"], ["/x"]),
+    ({"/": "/?*"}, ["/x"], ["/", ""]),
+    # Percent-encoding.
+    ({"/": "/a b"}, [], ["/a%20b"]),
+    ({"/": "/a%20b"}, ["/a%20b"], []),
+    ({"/": "/a b", "percentEncoded": False}, ["/a%20b"], []),
+    ({"/": "/a%20b", "percentEncoded": False}, [], ["/a%20b"]),
+    ({"/": "/größe", "percentEncoded": False}, ["/gr%C3%B6%C3%9Fe", "/gr%c3%b6%c3%9fe"], []),
+    ({"/": "/gr%C3%B6sse"}, [], ["/gr%c3%b6sse"]),
+    ({"/": "/a/b", "percentEncoded": False}, ["/a%2Fb"], []),
+    ({"?": {"q": "a%20b"}}, ["/?q=a%20b"], ["/?q=a+b"]),
+    ({"?": {"q": "a b"}, "percentEncoded": False}, ["/?q=a%20b"], []),
+    # Parameters: absent ones are empty, repeated ones match each, and no text takes all of them away.
+    ({"?": {"b": "*"}}, ["/x", "/x?a=1"], []),
+    ({"?": {"b": "?*"}}, ["/x?b=1"], ["/x", "/x?b", "/x?b="]),
+    ({"?": {"b": ""}}, ["/x", "/x?b="], ["/x?b=1"]),
+    ({"?": {"id": "7"}}, ["/x?id=7&id=7"], ["/x?id=7&id=8", "/x?id=8&id=7"]),
+    ({"?": {"a": "1", "flag": True}}, ["/x?a=2", "/x"], []),
+    ({"?": {"a": None}}, ["/x?a=2"], []),
+    ({"?": {"a": ["1"]}}, ["/x?a=2"], []),
+    ({"?": "a=1"}, ["/x?a=1"], ["/x?a=1&b=2", "/x"]),
+    ({"#": "?*"}, ["/x#a"], ["/x"]),
+    # What is not known.
+    ({"/": "/a", "casesensitive": False, "future": {"a": 1}}, ["/a"], ["/A"]),
+    ({}, ["/anything?a#b"], []),
+]
+
+
+@pytest.mark.parametrize(("component", "fitting", "others"), APPLE)
+def test_components_are_read_as_ios_does(
+    component: dict[str, object], fitting: list[str], others: list[str]
+) -> None:
+    """By the rules that Apple's `swcutil match` shows where its documentation is silent."""
+    file = parse_apple_file(apple(component))
+    assert [path for path in (*fitting, *others) if file.decide("T.app", BASE + path)] == fitting
+
+
+@pytest.mark.parametrize(
+    ("defaults", "fitting", "others"),
+    [
+        ({"/": "/foo/*"}, ["/foo/1", "/foo"], ["/bar"]),
+        ({"?": {"id": "??"}}, ["/bar?id=77"], ["/bar?id=7", "/bar?id=777"]),
+        ({"caseSensitive": False, "/": "/foo"}, ["/FOO"], ["/bar"]),
+        ({"percentEncoded": False, "/": "/a b"}, ["/a%20b"], ["/ab"]),
+    ],
+)
+def test_defaults_are_a_part_of_each_component(
+    defaults: dict[str, object], fitting: list[str], others: list[str]
+) -> None:
+    """Those of the domain, and those of an app, whose word counts more; a component's own counts most."""
+    of_app = apple({"#": "*"})
+    of_app["applinks"]["details"][0]["defaults"] = defaults  # type: ignore[index]
+    for content in (apple({"#": "*"}, defaults=defaults), of_app):
+        file = parse_apple_file(content)
+        assert [path for path in (*fitting, *others) if file.decide("T.app", BASE + path)] == fitting
+    excluding = parse_apple_file(apple({"#": "*"}, defaults={"exclude": True})).decide("T.app", BASE)
+    assert excluding
+    assert excluding.is_excluding
 
 
 def test_apps_share_a_file() -> None:
