@@ -10,6 +10,7 @@ import pytest
 from backend.domain.archives.archive import ArchiveState
 from backend.domain.ids import LinkId
 from backend.storage.driver.mongo import Database
+from backend.storage.mail.mails import queue_mail
 from backend.storage.processes.failing_items import note_failure
 from backend.storage.processes.work import Work
 from backend.storage.reports.reports import create_report
@@ -24,6 +25,7 @@ from tests.destination_watch.test_step import link_to
 from tests.facts.archives import store_archive
 from tests.facts.organizations import TestOrganization
 from tests.facts.stored_links import insert_links
+from tests.mail.conftest import mail_to
 
 Thing = Callable[[Database, TestOrganization], Awaitable[str]]
 
@@ -59,6 +61,12 @@ async def reader(database: Database, organization: TestOrganization) -> str:
     return (await confirmed(database, report, utc_now())).id
 
 
+async def mail(database: Database, organization: TestOrganization) -> str:
+    """The id of a mail that waits."""
+    await queue_mail(database, mail_to("ada@shop.example", "test", organization.id), utc_now())
+    return f"{organization.id}/test"
+
+
 @pytest.mark.parametrize(
     ("work", "make", "path"),
     [
@@ -67,6 +75,7 @@ async def reader(database: Database, organization: TestOrganization) -> str:
         (Work.WEBHOOKS, webhook, "/webhooks/{id}"),
         (Work.DESTINATIONS, link, "/destinations/broken"),
         (Work.FIGURES_BY_MAIL, reader, "/mails"),
+        (Work.MAILS, mail, "/mails"),
     ],
     ids=lambda value: value.name if isinstance(value, Work) else "",
 )

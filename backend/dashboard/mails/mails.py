@@ -134,6 +134,7 @@ async def list_page(problem: str = "", status: int = 200) -> Response:
         failures=[shown_failure(mail, zone) for mail in failed],
         tried=try_in_words(own, user().email, zone) if own else "",
         failing=await failing_of(Work.FIGURES_BY_MAIL),
+        stopped_mails=await failing_of(Work.MAILS),
         problem=problem,
         zone=zone,
         settings=resources().settings,
