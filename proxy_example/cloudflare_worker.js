@@ -5,6 +5,8 @@ const NAME = '/a/hello';
 const SDK_API = '/serviceCore/sdk/v1/';
 const FILES = new Map([
   ['.js', '/waylink.js'],
+  ['-links.js', '/waylink-links.js'],
+  ['-domains.js', '/waylink-domains.js'],
   ['.json', '/waylink.json'],
   ['/waylink.json', '/waylink.json'], // where the npm package asks
 ]);

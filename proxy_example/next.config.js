@@ -9,6 +9,8 @@ module.exports = {
   async rewrites() {
     return [
       { source: `${NAME}.js`, destination: `${SERVICE}/waylink.js` },
+      { source: `${NAME}-links.js`, destination: `${SERVICE}/waylink-links.js` },
+      { source: `${NAME}-domains.js`, destination: `${SERVICE}/waylink-domains.js` },
       { source: `${NAME}.json`, destination: `${SERVICE}/waylink.json` },
       { source: `${NAME}/waylink.json`, destination: `${SERVICE}/waylink.json` },
       { source: NAME, destination: `${SERVICE}${SDK_API}/batch` },

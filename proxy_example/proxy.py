@@ -63,6 +63,18 @@ async def forward_script() -> Response:
     return await _forward("/waylink.js")
 
 
+@app.get(f"{NAME}-links.js")
+async def forward_part_for_links() -> Response:
+    """What the option `outboundLinks` needs."""
+    return await _forward("/waylink-links.js")
+
+
+@app.get(f"{NAME}-domains.js")
+async def forward_part_for_domains() -> Response:
+    """What the option `otherDomains` needs."""
+    return await _forward("/waylink-domains.js")
+
+
 @app.get(f"{NAME}.json")
 @app.get(f"{NAME}/waylink.json")
 async def forward_sentences() -> Response:

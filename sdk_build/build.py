@@ -21,6 +21,9 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
 COMMONJS = "waylink.cjs"
+# What a site loads beside the script for an option of `init`, with the module that does it. For script tags
+# it is `waylink-links.js`, in the npm package `waylink/links`.
+PARTS = {"links": "outbound_links", "domains": "other_domains"}
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 WAYLINK_VERSION = f'"{VERSION}"'  # as a text of JavaScript
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.
@@ -76,12 +79,21 @@ def build(destination: Path) -> None:
     install_packages()
     destination.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        compiled = compile_module("script_tag", Path(folder))  # which imports the module `waylink`
+        # The first imports the module `waylink`.
+        compiled = compile_module("script_tag", Path(folder), also=("parts", *PARTS.values()))
         refuse_undeclared_names(compiled)
         for file_name, (module, form) in TARGETS.items():
             scripts = shortened(compiled, form)
             bundle(scripts / f"{module}.js", destination / file_name, form)
-        bundle_for_require(shortened(compiled, "cjs") / "waylink.js", destination / COMMONJS)
+            for part, part_module in PARTS.items():
+                name = file_name.replace("waylink", f"waylink-{part}")
+                bundle(scripts / f"{part_module}.js", destination / name, form)
+                if form == "iife":
+                    (destination / f"{name}.map").unlink()  # nobody serves it
+        scripts = shortened(compiled, "cjs")
+        bundle_for_require(scripts / "waylink.js", destination / COMMONJS)
+        for part, part_module in PARTS.items():
+            bundle_for_require(scripts / f"{part_module}.js", destination / f"waylink-{part}.cjs")
     sentences = json.loads((SOURCE / SENTENCES).read_text())
     (destination / SENTENCES).write_text(json.dumps(sentences, separators=(",", ":")))
     shutil.copyfile(ROOT / "LICENSE", destination / "LICENSE")
@@ -181,11 +193,31 @@ def bundle_for_require(entry: Path, output: Path) -> None:
 
 def run_esbuild(entry: Path, output: Path, form: str, options: Sequence[str]) -> None:
     """Put a module and all that it imports into one file. It exports `Waylink`, also as the default."""
-    what = "import" if form == "iife" else "export {Waylink, Waylink as default} from"
     start = entry.with_name("entry.js")
-    start.write_text(f"{what} './{entry.name}';\n")
-    chosen = [*ESBUILD, *options, f"--format={form}", f"--outfile={output.absolute()}"]
+    write_entry = _write_part_entry if entry.stem in PARTS.values() else _write_entry
+    external = write_entry(start, entry.name, form)
+    chosen = [*ESBUILD, *options, *external, f"--format={form}", f"--outfile={output.absolute()}"]
     run_node("esbuild", start.name, *chosen, cwd=entry.parent)
+
+
+def _write_entry(start: Path, name: str, form: str) -> list[str]:
+    what = "import" if form == "iife" else "export {Waylink, Waylink as default} from"
+    start.write_text(f"{what} './{name}';\n")
+    return []
+
+
+def _write_part_entry(start: Path, name: str, form: str) -> list[str]:
+    """A part installs itself: on the page's `Waylink`, or on that of the module beside it, which stays there.
+
+    Returns the option that tells esbuild so.
+    """
+    install = f"import {{ install }} from './{name}';\n"
+    if form == "iife":
+        start.write_text(f"{install}import {{ install_on_page as on }} from './parts.js';\non(install);\n")
+        return []
+    beside = f"./waylink.{'mjs' if form == 'esm' else 'cjs'}"
+    start.write_text(f"{install}import {{ Waylink }} from '{beside}';\ninstall(Waylink);\n")
+    return [f"--external:{beside}"]
 
 
 def _name_sources_relatively(source_map: Path) -> None:

@@ -27,7 +27,8 @@ ENGINE = set(
 )
 BROWSER = ENGINE | set(
     """
-    Document History Proxy Reflect addEventListener document history navigator top window
+    Document History Proxy Reflect StorageEvent addEventListener dispatchEvent document history navigator
+    parseInt performance top window
     """.split()
 )
 OUR_RUNTIME = {"dict", "tuple", "__envir__"}

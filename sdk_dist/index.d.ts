@@ -20,6 +20,10 @@ export interface InitOptions {
    * must have switched it on: `waylink privacy withdrawal`.
    */
   eraseOnWithdrawal?: boolean | undefined;
+  /** With `waylink/links`: tell clicks on links that leave the site, on files, mail addresses and phone numbers. Default: false. */
+  outboundLinks?: boolean | undefined;
+  /** With `waylink/domains`: host names of the owner's other sites, to which links hand the device over. */
+  otherDomains?: string[] | undefined;
   /** Say in the console what happens, and why nothing happens. */
   debug?: boolean | undefined;
 }

@@ -461,9 +461,10 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
     }));
   }
 }, begin_anew = function(change_device) {
-  if (IS_BROWSER) {
+  try {
     var check = new_call(CHECK);
     check.signals = {}, queue_call(check, null, change_device);
+  } catch {
   }
 }, reset = function() {
   begin_anew(replace_device);

@@ -15,11 +15,16 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from backend.sdk_api.batch import BatchRoute
 from backend.sdk_api.blueprint import sdk
 from backend.settings import InvalidSetting
-from backend.web.sdk_files import SCRIPT, SENTENCES
+from backend.web.sdk_files import PARTS, SCRIPT, SENTENCES
 
 Scope = MutableMapping[str, Any]
 # What may follow right after a prefix, and the SDK's address that it stands for.
-_ENDINGS = {"": BatchRoute.PATH, ".js": f"/{SCRIPT}", ".json": f"/{SENTENCES}"}
+_ENDINGS = {
+    "": BatchRoute.PATH,
+    ".js": f"/{SCRIPT}",
+    ".json": f"/{SENTENCES}",
+    **{part.removeprefix("waylink"): f"/{part}" for part in PARTS},
+}
 # The beginnings of the SDK's addresses, the only ones that a prefix serves.
 _BELOW = (f"{sdk.url_prefix}/", "/waylink.", "/waylink-")
 

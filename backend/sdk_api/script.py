@@ -13,6 +13,7 @@ from quart import Blueprint, Response, abort, request
 from backend.sdk_api.content_codings import choose_coding
 from backend.web.sdk_files import (
     IDENTITY,
+    PARTS,
     SCRIPT,
     SENTENCES,
     SOURCE_MAP,
@@ -44,6 +45,15 @@ async def script_tag_file() -> Response:
 async def sentences_of_debug() -> Response:
     """The sentences that the script prints with `debug: true`."""
     return await _file(SENTENCES, NEWEST)
+
+
+async def part_of_the_sdk(part: str) -> Response:
+    """What a site loads beside the script for one of its options."""
+    return await _file(part, NEWEST)
+
+
+for _part in PARTS:
+    script.add_url_rule(f"/{_part}", view_func=part_of_the_sdk, defaults={"part": _part})
 
 
 @script.get("/waylink-<build_asked>.js")

@@ -18,6 +18,8 @@ IDENTITY = "identity"  # HTTP's word for: not compressed
 # The content codings that files exist in, smallest first, each with the ending of its file.
 CODINGS = {"br": ".br", "gzip": ".gz"}
 SCRIPT, SENTENCES, SOURCE_MAP = "waylink.js", "waylink.json", "waylink.js.map"
+# What a site loads beside the script for one of its options.
+PARTS = ("waylink-links.js", "waylink-domains.js")
 _MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",
@@ -45,8 +47,8 @@ class SdkFile:
 
 @cache
 def sdk_files() -> Mapping[str, SdkFile]:
-    """The files by name: the script, the sentences of `debug`, the source map, and the npm packages."""
-    files = [FOLDER / name for name in (SCRIPT, SENTENCES, SOURCE_MAP)]
+    """The files by name: the script, its parts and its source map, the sentences, and the npm packages."""
+    files = [FOLDER / name for name in (SCRIPT, SENTENCES, SOURCE_MAP, *PARTS)]
     files += [archive for folder in (FOLDER, APP_FOLDER) for archive in folder.glob("waylink-*.tgz")]
     return {file.name: _read(file) for file in files if file.exists()}
 

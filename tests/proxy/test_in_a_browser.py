@@ -146,11 +146,11 @@ def kept_of(answer: httpx.Response) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("coding", ENDINGS)
-@pytest.mark.parametrize("ending", [".js", ".json"])
+@pytest.mark.parametrize("ending", [".js", ".json", "-links.js", "-domains.js"])
 def test_the_files_pass_as_the_service_sends_them(
     shop: RealService, site: Site, ending: str, coding: str
 ) -> None:
-    """Content, encoding, ETag and lifetime of script and sentences stay, also for HEAD and 304."""
+    """Content, encoding, ETag and lifetime of script, parts and sentences stay, also for HEAD and 304."""
     asked = {"Accept-Encoding": coding}
     straight = httpx.get(f"{shop.base_url}/waylink{ending}", headers=asked, timeout=60)
     with httpx.stream("GET", site.base_url + ending, headers=asked, timeout=60) as answer:

@@ -22,6 +22,8 @@ from backend.domain.visitors.sources import SIGNALS
 MOST_NOTES = 10
 _UNFILLED_RULE = "must be filled in: undefined, null, NaN and {{…}} are what templates leave"
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# What a site's link to another site of its owner carries (sdk_src/other_domains.py).
+_HANDED_DEVICE = re.compile(r"([?&])cl_device=[^&#]*(&?)")
 # Fields that are sent hashed only.
 CLEAR_CONTACTS = frozenset({"email", "phone"})
 
@@ -42,7 +44,8 @@ class AddressText(LenientRule):
     """Text from a page's address.
 
     A visitor may have typed anything there, and the visit happened all the same: so unreadable characters are
-    replaced, and text that is too long is cut.
+    replaced, and text that is too long is cut. A device that another site of the owner handed over is no part
+    of the page, and is left out.
     """
 
     max_length: int
@@ -51,7 +54,7 @@ class AddressText(LenientRule):
         """The text, with unreadable characters replaced and at most `max_length` characters long."""
         if not isinstance(value, str):
             raise InvalidField(field, "must be a string")
-        return _readable(value[: self.max_length])
+        return _readable(_without_handed_device(value)[: self.max_length])
 
     def notes(self, field: str, value: str) -> Iterable[str]:
         """One sentence if the text was cut, else nothing."""
@@ -289,6 +292,10 @@ def notes_on_unknown(names: Sequence[str], prefix: str = "", allowed: Container[
 def shown(name: str) -> str:
     """A name of the caller's as a note has it: readable, and not long."""
     return _readable(name)[:64]
+
+
+def _without_handed_device(address: str) -> str:
+    return _HANDED_DEVICE.sub(lambda found: found[1] if found[2] else "", address)
 
 
 def _why_left_out(name: str, allowed: Container[str]) -> str:

@@ -31,7 +31,10 @@ async def named(service: Service) -> AsyncIterator[httpx.AsyncClient]:
     [
         (".js", "/waylink.js"),
         (".json", "/waylink.json"),
+        ("-links.js", "/waylink-links.js"),
+        ("-domains.js", "/waylink-domains.js"),
         ("/waylink.js", "/waylink.js"),
+        ("/waylink-links.js", "/waylink-links.js"),
         ("/waylink.json", "/waylink.json"),
         (f"/waylink-{build()}.js", f"/waylink-{build()}.js"),
     ],
@@ -70,6 +73,7 @@ async def test_calls_under_a_prefix(
         "/a/serviceCore/pa/v1/links/page",
         "/a/serviceCore/sdk/v1/../../pa/v1/links/page",
         "/a/hello.js.map",
+        "/a/hello-other.js",
         "/a/hellothere",
         "/a/hello/",
         "/b/hello.js",

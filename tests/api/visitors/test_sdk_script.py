@@ -19,10 +19,17 @@ SERVED = {
     "waylink.js": "text/javascript; charset=utf-8",
     "waylink.json": "application/json",
     "waylink.js.map": "application/json",
+    "waylink-links.js": "text/javascript; charset=utf-8",
+    "waylink-domains.js": "text/javascript; charset=utf-8",
 }
 OWN_ADDRESS = f"/waylink-{sdk_files.build()}.js"
 # Bytes of a visitor's connection.
-BUDGET = {"br": 4600, "gzip": 5000}
+BUDGETS = {
+    "waylink.js": {"br": 4600, "gzip": 5000},
+    "waylink-links.js": {"br": 850, "gzip": 950},
+    "waylink-domains.js": {"br": 1750, "gzip": 1950},
+}
+BUDGET = [(name, coding) for name, codings in BUDGETS.items() for coding in codings]
 
 
 async def get(client: httpx.AsyncClient, path: str, coding: str, **headers: str) -> httpx.Response:
@@ -51,15 +58,15 @@ async def test_files_come_as_they_were_built(
     assert "Last-Modified" not in answer.headers  # it would be the day of the installation
 
 
-@pytest.mark.parametrize("coding", BUDGET)
-def test_the_script_stays_in_its_budget(running: ServiceProcess, coding: str) -> None:
-    """What a browser receives of the script, from a service that runs."""
+@pytest.mark.parametrize(("name", "coding"), BUDGET)
+def test_each_script_stays_in_its_budget(running: ServiceProcess, name: str, coding: str) -> None:
+    """What a browser receives of the script and of its parts, from a service that runs."""
     with httpx.stream(
-        "GET", f"{running.base_url}/waylink.js", headers={"Accept-Encoding": coding}, timeout=60
+        "GET", f"{running.base_url}/{name}", headers={"Accept-Encoding": coding}, timeout=60
     ) as answer:
         received = b"".join(answer.iter_raw())
     assert answer.headers["Content-Encoding"] == coding
-    assert len(received) <= BUDGET[coding]
+    assert len(received) <= BUDGETS[name][coding]
 
 
 async def test_who_accepts_no_coding_is_told(client: httpx.AsyncClient) -> None:

@@ -49,13 +49,13 @@ def site(tmp_path: Path) -> Path:
 def test_a_bundled_site_uses_the_package(
     page: Page, server: RecordingServer, site: Path, build: Callable[[Path], Path]
 ) -> None:
-    """The check and the conversion arrive; the default export is the named one, and what another file of the
-    site requires is it, too; no global is added."""
+    """The check and the conversion arrive, and a click that an imported part tells; the default export is the
+    named one, and what another file of the site requires is it, too; no global is added."""
     server.folder = build(site)
     page.goto(server.url("/index.html"))
-    server.wait_for(2)
+    server.wait_for(3)
     page.wait_for_function("document.title === 'same object: true'")
-    assert server.kinds == ["attribution", "conversion"]
+    assert server.kinds == ["attribution", "conversion", "event"]
     assert not page.evaluate("'Waylink' in window")
 
 

@@ -233,3 +233,18 @@ def test_money_stays_what_it_was(revenue: Decimal) -> None:
     written = json.loads(str(revenue), parse_float=Decimal)
     parsed = parse_call(GOOD | {"kind": "conversion", "currency": "EUR", "revenue": written})
     assert parsed.fields["revenue"] == revenue
+
+
+@pytest.mark.parametrize(
+    ("page", "stored"),
+    [
+        ("https://a.example/?cl_device=x.y.z", "https://a.example/"),
+        ("https://a.example/?cl_device=x.y.z&b=1#c", "https://a.example/?b=1#c"),
+        ("https://a.example/?b=1&cl_device=x.y.z#c", "https://a.example/?b=1#c"),
+        ("https://a.example/?b=1&cl_device=x.y.z&c=2", "https://a.example/?b=1&c=2"),
+        ("https://a.example/?acl_device=1", "https://a.example/?acl_device=1"),
+    ],
+)
+def test_a_handed_device_is_no_part_of_a_page(page: str, stored: str) -> None:
+    """What a link to another site of the owner carries is left out of addresses, and nothing else is."""
+    assert parse_call(GOOD | {"kind": "attribution", "page": page}).page == stored

@@ -1,9 +1,11 @@
 // What a server does with the package: import it, and perhaps call it. Prints what changed and what calls gave.
 const before = new Set(Reflect.ownKeys(globalThis));
 const { Waylink } = await import('waylink');
+await import('waylink/links');
+await import('waylink/domains');
 const calls = [
   Waylink.whenAttributed(),
-  Waylink.init({ apiKey: 'c_web_1' }),
+  Waylink.init({ apiKey: 'c_web_1', outboundLinks: true, otherDomains: ['blog.example.com'] }),
   Waylink.identify({ customer_id: 'c' }),
   Waylink.trackLead(),
   Waylink.trackConversion({ revenue: 1, currency: 'EUR' }),

@@ -1,5 +1,7 @@
 // Every call and option as the contract has them: this file must compile.
 import Default, { Waylink } from 'waylink';
+import 'waylink/links';
+import 'waylink/domains';
 import type { AttributionContext, InitOptions, Outcome, WaylinkSDK } from 'waylink';
 
 const options: InitOptions = {
@@ -10,6 +12,8 @@ const options: InitOptions = {
   allowIframe: true,
   consentMode: 'required',
   eraseOnWithdrawal: true,
+  outboundLinks: true,
+  otherDomains: ['blog.example.com'],
   debug: true,
 };
 const started: Promise<void> = Waylink.init(options);

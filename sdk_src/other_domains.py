@@ -1,0 +1,206 @@
+"""The option `otherDomains`: a link to another site of the owner hands the device over, so that both know one visit.
+
+The address gets a parameter as it is clicked. It holds the device's id, the time, and a checksum over both, the host
+that it is for, and what pages of all sites see of this browser. It is no secret: it keeps an address that somebody
+sends to others from handing over the device, too.
+"""
+
+from cookies import DEVICE_ID_NAME, keep_cookie, read_cookie
+from ids import UUID_PATTERN
+from options import IS_BROWSER, options
+from parts import address_of, link_of, take_option
+from stores import KEY_PREFIX
+
+__pragma__('skip')
+from browser import (
+    __pragma__,
+    Array,
+    Date,
+    Math,
+    RegExp,
+    StorageEvent,
+    URL,
+    __new__,
+    addEventListener,
+    dispatchEvent,
+    document,
+    history,
+    js_TypeError,
+    location,
+    navigator,
+    parseInt,
+    performance,
+    setTimeout,
+    top,
+    typeof,
+    window,
+)
+
+__pragma__('noskip')
+
+OPTION = 'otherDomains'
+PARAMETER = 'cl_device'  # which the service leaves out of addresses (backend/domain/visitors/call_fields.py)
+LIFETIME = 2 * 60 * 1000  # milliseconds from the click to the arrival
+BASE = 36  # of numbers in the parameter
+RIGHT_BUTTON = 2  # with which nobody follows a link
+# What `match` returns of a parameter's value.
+DEVICE = 1
+TIME = 2
+CHECKSUM = 3
+hosts = []
+waylink = {}  # the page's
+told = None  # the parameter's value, as the address had it
+handed_device = None  # of another site, until there is consent to take it over
+is_watching = False
+
+
+def install(page_waylink, tag):
+    """Take the option from `init`, or from the script's tag, and what the address holds at once."""
+    global waylink
+    waylink = page_waylink
+    if IS_BROWSER:
+        take_parameter()
+        follow('grantConsent', take_over)
+        follow('denyConsent', forget)
+        follow('reset', forget)
+        addEventListener('storage', lambda: setTimeout(take_over))  # the visitor may have agreed in another tab
+    take_option(waylink, OPTION, name_hosts, take_over)
+    if tag and tag.dataset.otherDomains:
+        name_hosts(tag.dataset.otherDomains.match(RegExp('[^\\s,]+', 'g')), options)
+        take_over()
+
+
+def follow(name, action):
+    """Have this action follow each call of this name."""
+    method = waylink[name]
+
+    def call_and_act():
+        method()
+        action()
+
+    waylink[name] = call_and_act
+
+
+def name_hosts(names, arguments):
+    """Take the owner's host names. Raises a TypeError for what is no list of texts."""
+    global hosts, is_watching
+    if not (Array.isArray(names) and names.every(lambda name: typeof(name) == 'string')):
+        raise __new__(js_TypeError('Waylink: otherDomains'))
+    hosts = names.map(lambda name: name.toLowerCase())
+    options.cookieDomain = arguments.cookieDomain
+    if IS_BROWSER:
+        read_told()
+        if not is_watching:
+            is_watching = True
+            addEventListener('click', on_click, True)
+            addEventListener('auxclick', on_click, True)
+
+
+def take_parameter():
+    """Remove the parameter from the address, and keep what it held. Of a router the address's state is its own."""
+    global told
+    try:
+        found = location.search.match(RegExp('[?&]' + PARAMETER + '=([^&]*)'))
+        if found and top == window:
+            told = found[1]
+            history.replaceState(history.state, '', without_parameter(location.href))
+    except:
+        pass
+
+
+def without_parameter(address):
+    """The address without the parameter, and with all else as it was."""
+    return address.js_replace(
+        RegExp('([?&])' + PARAMETER + '=[^&#]*(&?)'), lambda _, before, after: before if after else ''
+    )
+
+
+def read_told():
+    """Know the device that was handed over: lately, by a listed site, to this host, in this browser."""
+    global handed_device, told
+    try:
+        found = told.match('^(' + UUID_PATTERN + ')\\.(\\w+)\\.(\\w+)$')
+        arrived_at = Date.now() - performance.now()
+        age = arrived_at - parseInt(found[TIME], BASE)
+        if (
+            found[CHECKSUM] == checksum(found[DEVICE], found[TIME], location.hostname)
+            and Math.abs(age) < LIFETIME
+            and hosts.includes(__new__(URL(document.referrer)).hostname)
+        ):
+            handed_device = found[DEVICE]
+    except:
+        pass
+    told = None
+
+
+def take_over():
+    """With consent, be the device that was handed over: before the SDK opens one, or from then on."""
+    global handed_device
+    if handed_device and waylink.hasConsent():
+        if document.prerendering:
+            document.addEventListener('prerenderingchange', take_over)
+        else:
+            known_id = read_cookie(DEVICE_ID_NAME) or ''
+            keep_cookie(handed_device, known_id)
+            if read_cookie(DEVICE_ID_NAME) == handed_device and known_id != handed_device:
+                # As another tab tells of a reset.
+                dispatchEvent(__new__(StorageEvent('storage', {'key': KEY_PREFIX, 'newValue': DEVICE_ID_NAME})))
+            handed_device = None
+
+
+def forget():
+    """Take nothing over any more."""
+    global handed_device
+    handed_device = None
+
+
+def on_click(event):
+    """Add the parameter to a link to a listed site for as long as the browser needs to follow it."""
+    try:
+        link = link_of(event)
+        device = read_cookie(DEVICE_ID_NAME)
+        if event.button != RIGHT_BUTTON and device and waylink.hasConsent():
+            url = __new__(URL(without_parameter(address_of(link)), document.baseURI))
+            if is_listed(url):
+                lend(link, handing_over(url, device))
+    except:
+        pass
+
+
+def is_listed(url):
+    """Whether an address is one of the owner's other sites, to which nobody on the way can read what is handed over."""
+    return (
+        hosts.includes(url.hostname)
+        and url.hostname != location.hostname
+        and (url.protocol == 'https:' or url.protocol == location.protocol)
+    )
+
+
+def handing_over(url, device):
+    """The address with the parameter, and with all else as it was."""
+    time = Date.now().toString(BASE)
+    parameter = PARAMETER + '=' + device + '.' + time + '.' + checksum(device, time, url.hostname)
+    mark = '&' if url.href.js_split('#')[0].includes('?') else '?'
+    return url.href.js_replace(RegExp('#|$'), lambda end: mark + parameter + end)
+
+
+def lend(link, address):
+    """Have the link lead to this address until the browser has followed it."""
+    own_address = link.getAttribute('href')
+
+    def give_back():
+        if link.getAttribute('href') == address:
+            link.setAttribute('href', own_address)
+
+    if own_address != None:
+        link.setAttribute('href', address)
+        setTimeout(give_back)
+
+
+def checksum(device, time, host):
+    """A number of 31 bits over what is handed over and what pages see of this browser (FNV-1a), as text."""
+    text = [device, time, host, navigator.userAgent, navigator.language, __new__(Date()).getTimezoneOffset()].join()
+    number = 2166136261
+    for character in text:
+        number = Math.imul(number ^ character.charCodeAt(0), 16777619)
+    return (number & 2147483647).toString(BASE)

@@ -1,0 +1,211 @@
+"""The option `outboundLinks`: clicks on links that leave are events, and nothing about the page changes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.recording_server import Call, RecordingServer
+from tests.browser.sites.test_snippet import POLICY
+from tests.browser.visitor import Visitor
+
+PART = '<script src="/waylink-links.js"></script>'
+PREVENT = "document.body.onclick = (event) => event.preventDefault()"
+WITH_OPTION = "Waylink.init({apiKey: 'c_web_test', outboundLinks: true})"
+
+
+@pytest.fixture
+def site(server: RecordingServer) -> RecordingServer:
+    """A site whose pages load the part beside the script."""
+    server.head = PART
+    return server
+
+
+def add(visitor: Visitor, html: str) -> None:
+    """Put this onto the page."""
+    visitor.js(f"void document.body.insertAdjacentHTML('beforeend', {html!r})")
+
+
+def events(server: RecordingServer) -> list[tuple[str, str | None]]:
+    """The events in order: name, and the address that it tells. A page that is left may send one twice."""
+    calls: dict[str, Call] = {call["call_id"]: call for call in server.calls if call["kind"] == "event"}
+    return [(call["name"], address_in(call)) for call in calls.values()]
+
+
+def address_in(event: Call) -> str | None:
+    """The address that an event tells, whatever the server's port is."""
+    url = (event.get("metadata") or {}).get("url")
+    return url and re.sub(r"(?<=:)\d+", "PORT", url)
+
+
+def add_to(page: Page, html: str) -> None:
+    """Put elements onto the page, whose addresses are of the test's server."""
+    page.evaluate(
+        "html => document.body.insertAdjacentHTML('beforeend', html.replace('PORT', location.port))", html
+    )
+
+
+def test_a_link_that_the_visitor_follows(visitor: Visitor, site: RecordingServer) -> None:
+    """In every engine: the event arrives although the page is left, without the address's query and hash."""
+    other = site.url("/there/", "other.localhost")
+    visitor.open()
+    visitor.js(WITH_OPTION)
+    add(visitor, f'<a id="out" href="{other}?token=1#part">out</a>')
+    visitor.tab.click("#out")
+    site.wait_for_visit("/there/?token=1")
+    site.wait_for_kinds("event")
+    assert set(events(site)) == {("outbound_click", "http://other.localhost:PORT/there/")}
+
+
+@pytest.fixture
+def page_with_links(page: Page, site: RecordingServer) -> Page:
+    """A page with the option."""
+    page.goto(site.url())
+    page.evaluate(WITH_OPTION)
+    return page
+
+
+def click(page: Page, html: str, **options: str) -> None:
+    """Put elements onto the page, and click the first of the class `it`."""
+    add_to(page, html)
+    page.locator(".it").last.click(**options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (
+            '<a class="it" href="//elsewhere.test:PORT/a" target="_blank">a</a>',
+            ("outbound_click", "http://elsewhere.test:PORT/a"),
+        ),
+        ('<a class="it" href="/price.PDF">a</a>', ("file_download", "/price.PDF")),
+        ('<a class="it" href="/made" download="made.csv">a</a>', ("file_download", "/made")),
+        ('<a class="it" href="mailto:ada@example.com">a</a>', ("email_click", None)),
+        ('<a class="it" href="tel:+16505551212">a</a>', ("phone_click", None)),
+        (
+            '<a href="//elsewhere.test:PORT/b"><b class="it">a</b></a>',
+            ("outbound_click", "http://elsewhere.test:PORT/b"),
+        ),
+        (
+            '<svg width="50"><a href="//elsewhere.test:PORT/c"><circle class="it" r="50"/></a></svg>',
+            ("outbound_click", "http://elsewhere.test:PORT/c"),
+        ),
+    ],
+)
+def test_what_is_told(
+    page_with_links: Page, site: RecordingServer, html: str, expected: tuple[str, str | None]
+) -> None:
+    """Other hosts, files, mail addresses and phones, whatever in the link is clicked; nobody's address."""
+    click(page_with_links, html)
+    site.wait_for_kinds("event")
+    name, url = expected
+    assert events(site)[:1] == [(name, f"http://{site.host}:PORT{url}" if url and url[0] == "/" else url)]
+    assert not re.search("ada@|6505551212", str(site.requests))
+
+
+@pytest.mark.parametrize("how", ["middle", "keyboard", "shadow", "stopped"])
+def test_ways_to_click(page_with_links: Page, site: RecordingServer, how: str) -> None:
+    """The middle button, the keyboard, a link in a shadow tree, and a page that stops the event."""
+    page = page_with_links
+    link = '<a class="it" href="//elsewhere.test:PORT/x">x</a>'
+    if how == "shadow":
+        page.evaluate(
+            "html => { const host = document.body.appendChild(document.createElement('div'));"
+            "host.attachShadow({mode: 'open'}).innerHTML = html }",
+            link.replace("PORT", str(site.port)),
+        )
+        page.locator(".it").click()
+    elif how == "keyboard":
+        add_to(page, link)
+        page.locator(".it").press("Enter")
+    else:
+        if how == "stopped":
+            page.evaluate("document.body.addEventListener('click', (event) => event.stopPropagation()); 0")
+        click(page, link, **({"button": "middle"} if how == "middle" else {}))
+    site.wait_for_kinds("event")
+    assert events(site) == [("outbound_click", "http://elsewhere.test:PORT/x")]
+
+
+@pytest.mark.parametrize(
+    ("html", "script"),
+    [
+        (
+            '<a class="it" href="//elsewhere.test:PORT/x">x</a>',
+            PREVENT,
+        ),
+        ('<a class="it" href="#part">x</a>', "0"),
+        ('<a class="it" href="javascript:void 0">x</a>', "0"),
+        ('<a class="it">x</a>', "0"),
+        ('<a class="it" href="//[">x</a>', PREVENT),
+        ('<button class="it">x</button>', "0"),
+    ],
+)
+def test_what_is_no_event(
+    page_with_links: Page, site: RecordingServer, faults: list[str], html: str, script: str
+) -> None:
+    """Must not arrive: clicks that the page calls off, or on links that stay here or are none."""
+    page = page_with_links
+    page.goto(site.url())
+    page.evaluate(WITH_OPTION)
+    page.evaluate(f"{script}; 0")
+    click(page, html)
+    page.evaluate("Waylink.trackEvent('sentinel')")
+    assert events(site) == [("sentinel", None)]
+    assert faults == []
+
+
+@pytest.mark.parametrize(
+    ("head", "init"),
+    [
+        ('<script src="/waylink-links.js" data-outbound-links></script>', "Waylink.init({apiKey: 'k'})"),
+        (
+            '<script>delete window.Waylink</script><script src="/waylink-links.js"></script>'
+            '<script src="/waylink.js"></script>',
+            "Waylink.init({apiKey: 'k', outboundLinks: true})",
+        ),
+    ],
+)
+def test_where_it_is_switched_on(
+    page: Page, said: list[str], server: RecordingServer, head: str, init: str
+) -> None:
+    """By an attribute of the part's tag, and by the option also where the part loads before the script."""
+    server.head = head
+    page.goto(server.url())
+    page.evaluate(init)
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<a class=it href=mailto:a@b.test>x</a>')")
+    page.locator(".it").click()
+    server.wait_for_kinds("event")
+    assert events(server) == [("email_click", None)]
+    assert said == []
+
+
+def test_without_the_option(page: Page, said: list[str], server: RecordingServer) -> None:
+    """Must not arrive: a click, where the option is off. Without the part, the option is told as unknown."""
+    server.head = PART
+    page.goto(server.url())
+    page.evaluate("Waylink.init({apiKey: 'k', outboundLinks: false})")
+    click(page, '<a class="it" href="mailto:a@b.test">x</a>')
+    page.evaluate("Waylink.trackEvent('sentinel')")
+    assert events(server) == [("sentinel", None)]
+    server.head = ""
+    page.goto(server.url())
+    page.evaluate("Waylink.init({apiKey: 'k', outboundLinks: true})")
+    assert said == ["Waylink unknown outboundLinks"]
+
+
+def test_a_strict_content_security_policy(page: Page, said: list[str], server: RecordingServer) -> None:
+    """Nonce, strict-dynamic and Trusted Types: the part works, and violates nothing."""
+    policy = f"{POLICY} require-trusted-types-for 'script'"
+    server.head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<script nonce="n" src="/waylink.js"></script><script nonce="n" src="/waylink-links.js"></script>'
+        "<script nonce=\"n\">Waylink.init({apiKey: 'k', outboundLinks: true})</script>"
+        '<a class="it" href="mailto:a@b.test">x</a>'
+    )
+    page.goto(server.url("/strict"))
+    page.locator(".it").click()
+    server.wait_for_kinds("event")
+    own = [text for text in said if "/waylink.js'" not in text]  # the page's first tag has no nonce
+    assert (events(server), own) == ([("email_click", None)], [])
