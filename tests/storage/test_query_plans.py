@@ -66,6 +66,7 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
         {"waits": True, "org_id": {"$nin": ["a", "b"]}},
         {"stamp": 1},
     ),
+    "the last entry before a place in a feed": (entries.NAME, ORG | {"place": {"$lt": 9}}, {"place": -1}),
     "a part of a feed": (entries.NAME, ORG | {"place": {"$gte": 1, "$lte": 9}}, {"place": 1}),
     "facts about a customer": (entries.NAME, ORG | {"facts.customer_id": {"$in": ["a", "b"]}}, {}),
     "facts about a device": (entries.NAME, ORG | {"facts.device_id": {"$in": ["a", "b"]}}, {}),
@@ -413,6 +414,13 @@ async def test_what_was_told_before_is_looked_up_in_its_index(
 async def test_links_with_a_tag_are_looked_up_in_its_index(database: Database) -> None:
     """The partial index serves the filter, though it is of a list."""
     assert "org_id_1_tag_ids_1_created_at_-1__id_-1" in indexes(await plans(database, "the links with a tag"))
+
+
+async def test_the_last_entry_before_a_place_is_read_alone(database: Database) -> None:
+    """Each page of a feed looks it up: the index has the order, and all that it asks for."""
+    plan = (await plans(database, "the last entry before a place in a feed"))["winningPlan"]
+    assert "SORT" not in set(stages(plan))
+    assert set(indexes(plan)) == {"org_id_1_place_1"}
 
 
 async def test_every_index_serves_a_query(database: Database) -> None:
