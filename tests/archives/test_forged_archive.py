@@ -171,6 +171,11 @@ FORGED: list[Forgery] = [
     ("funnels", {"steps": []}, "steps must be a list of 2 to 8 steps"),
     ("funnels", {"group_by": ["event"]}, "group_by must be a field of the first step"),
     ("funnels", {"by": "nobody"}, "by must be one of device, customer"),
+    (
+        "funnels",
+        {"steps": [{"kind": "click"}, {"kind": "conversion"}]},
+        "steps is not in the form in which it is stored",
+    ),
     ("funnels", {"is_admin": True}, "is_admin is not a field of such a document"),
     ("alert_rules", {"kind": "anything"}, "kind must be one of"),
     ("alert_rules", {"thresholds": {"least": 5}}, "thresholds.least is no threshold of limits"),

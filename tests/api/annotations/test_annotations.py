@@ -32,6 +32,8 @@ async def test_days_and_times(client: httpx.AsyncClient, organization: TestOrgan
     assert await call(client, organization, "GET") == {"annotations": [day, made], "changes": []}
     later = await call(client, organization, "GET", "?from=2026-03-02T00:00:01Z&to=2026-03-03")
     assert later["annotations"] == [made]
+    since = await call(client, organization, "GET", "?from=2026-03-02T07:30:00Z")
+    assert since["annotations"] == [made]
     earlier = await call(client, organization, "GET", "?to=2026-03-02T07:30:00Z")
     assert earlier["annotations"] == [day]
     changed = await call(client, organization, "PATCH", f"/{made['id']}", {"at": "2026-03-01"})

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from html import unescape
 
+import pytest
+
+from backend.domain.analytics.segments import SEGMENTS
+from backend.domain.errors import InvalidField
 from tests.dashboard.people import Person
 
 
@@ -34,3 +38,21 @@ async def test_what_is_wrong_is_told(person: Person) -> None:
         answer = await person.send(filtered, "/segments", **{"segment_name": "x"} | fields)
         assert answer.status_code in {400, 422}
     assert "None yet" in (await person.get("/segments")).text
+
+
+@pytest.mark.parametrize(
+    ("filters", "wrong"),
+    [
+        ({}, "filters must be an object with at least one field"),
+        ({"colour": "red"}, "filters.colour can't be filtered by"),
+        ({"outcome": "counted"}, "filters.outcome can't be filtered by"),
+        ({"country": ""}, "filters.country must not be empty"),
+        ({"campaign": "x" * 301}, "filters.campaign must have at most 300 characters"),
+        ({"campaign": "a\x07"}, "filters.campaign must not contain control characters"),
+        ({"link": "x"}, "filters.link must be a UUID"),
+    ],
+)
+def test_what_filters_may_be(filters: object, wrong: str) -> None:
+    """A segment has at least one filter, each of a field of the overview, with a value that it may have."""
+    with pytest.raises(InvalidField, match=wrong):
+        SEGMENTS.told["filters"].parse("filters", filters)
