@@ -46,7 +46,7 @@ class ToldAnswers:
 
     def _print_kind(self, kind: str) -> None:
         of_kind, refused = self.seconds[kind], self.refused[kind]
-        shares = statistics.quantiles(of_kind, n=100) if len(of_kind) > 1 else [0.0] * 99
+        shares = statistics.quantiles(of_kind, n=100, method="inclusive") if len(of_kind) > 1 else [0.0] * 99
         times = " ".join(_ms(seconds) for seconds in (shares[49], shares[98], max(of_kind, default=0.0)))
         print(f"  {kind:<48} {len(of_kind):8,} {times} {len(refused):6} {_ms(max(refused, default=0.0))}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from backend.concurrency.processes import who_locks
 from backend.storage.analytics import process_start
 from backend.storage.analytics.connection import ProcessConnection, Silent
-from backend.storage.analytics.hello import AnotherVersion, Hello
+from backend.storage.analytics.hello import AnotherVersion, Hello, source_digest
 from backend.storage.analytics.messages import LOCK, Socket, Start
 from backend.storage.analytics.process_start import StartedProcess
 from backend.storage.analytics.question import NoAnswer
@@ -34,6 +34,7 @@ class ProcessSearch:
 
     def __init__(self, start: Start) -> None:
         """`start` is how the process is started."""
+        source_digest()  # before its files are replaced
         self._start = start
         self._folder = Path(start.folder)
         self._lock = self._folder / LOCK
