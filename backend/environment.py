@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from dotenv import dotenv_values
 
 from backend.domain.errors import OperatorError
 from backend.settings import InvalidSetting, Settings
+from backend.system.environment_file import environment_in
 
 PREFIX = "WAYLINK_"
 _DOTENV = Path(".env")
+_reads_dotenv = ContextVar("reads_dotenv", default=True)
 
 
 def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _DOTENV) -> Settings:
@@ -31,6 +35,28 @@ def load_settings(environment: Mapping[str, str] | None = None, dotenv: Path = _
             if name in items and text
         }
     )
+
+
+@contextmanager
+def only_settings(variables: Mapping[str, str]) -> Iterator[None]:
+    """Have no other settings than these until the block ends: none of the environment, and none of `.env`.
+
+    A command about the installation that somebody names must not get a part of another one's settings.
+    """
+    before = {name: text for name, text in os.environ.items() if name.startswith(PREFIX)}
+    token = _reads_dotenv.set(False)
+    try:
+        _replace(variables)
+        yield
+    finally:
+        _replace(before)
+        _reads_dotenv.reset(token)
+
+
+def _replace(variables: Mapping[str, str]) -> None:
+    for name in [name for name in os.environ if name.startswith(PREFIX)]:
+        del os.environ[name]
+    os.environ.update({name: text for name, text in variables.items() if name.startswith(PREFIX)})
 
 
 def names_installation() -> bool:
@@ -72,8 +98,15 @@ def settings_in(path: Path) -> dict[str, str]:
 
 
 def settings_beside(path: Path) -> dict[str, str]:
-    """As `settings_in`, with paths that are relative to the file's folder, wherever the command is run."""
-    variables = settings_in(path)
+    """The variables that a service's file sets, as systemd reads it.
+
+    Relative paths are taken from the file's folder, wherever the command is run. Raises OperatorError if the
+    file can't be read.
+    """
+    try:
+        variables = environment_in(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperatorError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
     paths = {variable_name(item) for item in fields(Settings) if str(item.type).startswith("Path")}
     return {
         name: str(path.parent / text) if name in paths and text else text for name, text in variables.items()
@@ -81,7 +114,8 @@ def settings_beside(path: Path) -> dict[str, str]:
 
 
 def _variables(environment: Mapping[str, str] | None, dotenv: Path) -> dict[str, str]:
-    return settings_in(dotenv) | dict(os.environ if environment is None else environment)
+    beside = settings_in(dotenv) if _reads_dotenv.get() else {}
+    return beside | dict(os.environ if environment is None else environment)
 
 
 def _parse(item: Field[Any], text: str) -> Any:

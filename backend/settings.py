@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,11 +15,7 @@ from backend.domain.web.host_names import normalize_host
 from backend.domain.web.name_servers import parse_name_server
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.system import setting_values as values_of
-
-# What stands for a password or a token.
-_HIDDEN = "***"
-_PASSWORD = re.compile(r"(://[^:/?@]*:)[^/?@]*@")
-_OPTION = re.compile(r"([?&][^=&]*(?:password|properties)=)[^&]*", re.IGNORECASE)
+from backend.system.shown_address import HIDDEN, shown_address
 
 
 class SmtpTls(StrEnum):
@@ -36,11 +31,6 @@ class InvalidSetting(OperatorError):
 
     def __init__(self, variable: str, value: str, rule: str) -> None:
         super().__init__(f"{variable} is {value!r}, but it must be {rule}.")
-
-
-def _without_passwords(uri: str) -> str:
-    """The MongoDB URI without what lets somebody in."""
-    return _OPTION.sub(rf"\1{_HIDDEN}", _PASSWORD.sub(rf"\1{_HIDDEN}@", uri))
 
 
 def setting(
@@ -97,7 +87,7 @@ class Settings:
         str,
         "a MongoDB URI",
         "MongoDB replica set to use. Unset: the service starts a mongod of its own.",
-        shown=_without_passwords,
+        shown=shown_address,
     )
     mongodb_database: str = setting("waylink", str, "a database name", "Name of the MongoDB database.")
     data_dir: Path = setting(
@@ -192,7 +182,7 @@ class Settings:
         str,
         "a text",
         "Who sends it as `Authorization: Bearer TOKEN` may read /metrics. Unset: only this machine may.",
-        shown=lambda _: _HIDDEN,
+        shown=lambda _: HIDDEN,
     )
     log_level: str = setting(
         "warning",
@@ -282,7 +272,7 @@ class Settings:
     smtp_user: str = setting(
         "", str, "a text", "User name at the mail server. Unset: the service does not sign in there."
     )
-    smtp_password: str = setting("", str, "a text", "Password at the mail server.", shown=lambda _: _HIDDEN)
+    smtp_password: str = setting("", str, "a text", "Password at the mail server.", shown=lambda _: HIDDEN)
     smtp_sender: str = setting(
         "",
         values_of.mail_sender,

@@ -43,8 +43,9 @@ async def export_organization(
     Returns the number of documents of each collection.
 
     With `in_snapshot`, all data is as it was at one moment, although the service goes on. What was written is
-    read back before it takes the place of a file that was there before. Raises UnknownOrganization,
-    SnapshotTooOld, OSError, and UnreadableArchive if it could not be restored; then that file is unchanged.
+    read back before it takes the place of a file that was there before, unless it is a device or a pipe.
+    Raises UnknownOrganization, SnapshotTooOld, OSError, and UnreadableArchive if it could not be restored;
+    then that file is unchanged.
     """
     counts, reported = Counter[str](), 0
     with whole_or_nothing(path) as file:
@@ -56,7 +57,8 @@ async def export_organization(
                 progress(piece.total, counts.total() - reported)
                 reported = counts.total()
         file.flush()
-        await read_back(database, Path(file.name), await server_time(database))
+        if (written := Path(file.name)).is_file():
+            await read_back(database, written, await server_time(database))
     return counts
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ import click
 from backend.cli.lazy_group import LazyGroup
 from backend.cli.printable import printable
 from backend.domain.errors import OperatorError
-from backend.environment import settings_beside
+from backend.environment import only_settings, settings_beside
 from backend.version import VERSION
 
 # Where each command is.
@@ -100,7 +101,7 @@ def _printable(message: str) -> str:
     "--env-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Take settings from this file first, such as that of the service. Its paths are relative to it.",
+    help="Take the settings from this file alone, as systemd reads it. Its paths are relative to it.",
 )
 @click.option(
     "--data-dir", type=click.Path(file_okay=False), metavar="FOLDER",
@@ -112,18 +113,21 @@ def main(context: click.Context, env_file: Path | None, data_dir: str | None) ->
 
     Settings come from WAYLINK_* environment variables or a .env file; `waylink settings` lists them.
     """
-    environment = settings_beside(env_file) if env_file else {}
+    if env_file:
+        context.with_resource(only_settings(settings_beside(env_file)))
     if data_dir:
-        environment["WAYLINK_DATA_DIR"] = data_dir
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
-    context.call_on_close(lambda: _restore(before))
+        context.with_resource(_data_folder(data_dir))
 
 
-def _restore(before: Mapping[str, str | None]) -> None:
-    """Give the process its environment back: one that calls commands goes on after them."""
-    for name, value in before.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
+@contextmanager
+def _data_folder(data_dir: str) -> Iterator[None]:
+    """Name the folder of data in the environment: a process that calls commands goes on after them."""
+    name = "WAYLINK_DATA_DIR"
+    before = os.environ.get(name)
+    os.environ[name] = data_dir
+    try:
+        yield
+    finally:
+        os.environ.pop(name, None)
+        if before is not None:
+            os.environ[name] = before

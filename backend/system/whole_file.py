@@ -14,8 +14,14 @@ from typing import BinaryIO
 def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that replaces the one at `path` only if the block ends without an error.
 
-    By then it is safely on disk. Only its owner may read it, since it may contain personal data.
+    By then it is safely on disk. Only its owner may read it, since it may contain personal data. Of a
+    symbolic link, the file that it leads to is replaced. A device or a pipe is written into.
     """
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         with open(unfinished, "wb", opener=partial(os.open, mode=0o600)) as file:

@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "system": set(),
     "version": set(),
     "settings": {"domain", "system"},
-    "environment": {"domain", "settings"},
+    "environment": {"domain", "settings", "system"},
     "web_client": {"concurrency", "domain", "version"},
     "visitor_pages": {"concurrency", "domain"},
     "identity_providers": {"domain", "version", "web_client"},

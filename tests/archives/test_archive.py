@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -116,6 +118,11 @@ def archive_content(path: Path) -> tuple[dict[str, object], list[bytes], dict[st
     return header, documents, json.loads(end)["counts"]
 
 
+def mode_of(path: Path) -> int:
+    """What kind of file it is, and who may do what with it."""
+    return path.stat().st_mode
+
+
 def size_of(path: Path) -> int:
     """How many bytes a file has."""
     return path.stat().st_size
@@ -144,6 +151,20 @@ async def test_a_round_trip_changes_nothing(
     await export(elsewhere, full.id, second)
     assert archive_content(first) == archive_content(second)
     assert first.stat().st_mode & 0o777 == 0o600
+
+
+async def test_what_is_no_file_is_written_into(
+    exported: Exported, full: TestOrganization, database: Database, tmp_path: Path
+) -> None:
+    """An export to a device or a pipe leaves it in place, and one to a symbolic link replaces its file."""
+    await export(database, full.id, Path(os.devnull))
+    assert stat.S_ISCHR(mode_of(Path(os.devnull)))
+    target, link = tmp_path / "kept.jsonl", tmp_path / "latest.jsonl"
+    target.write_text("before")
+    link.symlink_to(target)
+    await export(database, full.id, link)
+    assert link.is_symlink()
+    assert archive_content(target) == archive_content(exported.file)
 
 
 async def test_types_are_kept_and_keys_work(

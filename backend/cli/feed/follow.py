@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -33,6 +32,7 @@ from backend.follow.target import FeedTarget, FollowedFeed, not_given
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.outbox.marks import FeedPutBack, check_cursor, cursor_at, end_of_feed
+from backend.system.shown_address import shown_address
 
 _POSTGRES, _PARQUET, _CLICKHOUSE = "postgres", "parquet", "clickhouse"
 _BEGINNING, _NOW = "beginning", "now"
@@ -117,7 +117,7 @@ async def _follow(  # noqa: PLR0917 - click passes each option by its name
 
 def _shown(place: str | None) -> str | None:
     """The place without a password."""
-    return place if place is None else re.sub(r"(://[^/@]*:)[^/@]*@|(password=)\S+", r"\1\2…", place)
+    return place if place is None else shown_address(place)
 
 
 async def _cursor(database: Database, org_id: OrgId, after: Cursor | datetime | str) -> Cursor:

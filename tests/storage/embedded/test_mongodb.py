@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
 import subprocess
@@ -114,6 +113,19 @@ async def test_a_key_that_is_none_is_made_anew(tmp_path: Path, damaged: bytes) -
         with pytest.raises(MongoDBNotFound, match=re.escape(f"{key} has no key")):
             await EmbeddedMongoDB(folder).__aenter__()
         key.write_bytes(made)
+
+
+async def test_a_folder_of_others_stays_open_to_them(tmp_path: Path) -> None:
+    """The service closes only folders that it makes: the one above them may be /srv."""
+    given, made = tmp_path / "srv", tmp_path / "srv" / "mongodb"
+    given.mkdir(mode=0o755)
+    async with EmbeddedMongoDB(made):
+        assert [mode_of(given), mode_of(made)] == [0o755, 0o700]
+
+
+def mode_of(folder: Path) -> int:
+    """Who may enter it."""
+    return folder.stat().st_mode & 0o777
 
 
 def test_a_server_is_recognized_where_only_ps_tells(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
