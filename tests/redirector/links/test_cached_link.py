@@ -15,7 +15,7 @@ import pytest
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.limits import LinkLimits
-from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link
+from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link, QueryPrecedence
 from backend.redirector.links import cached_link
 from backend.redirector.links.cached_link import LINK_BYTES, CachedLink
 from backend.system.clock import utc_now
@@ -27,7 +27,9 @@ RULES = [{"if": {"country": ["DE"]}, "then": {"destination_url": f"{number}{LONG
 # A large value of each type that fields of a link have; None where all values are small.
 LARGE: dict[object, Any] = {
     **dict.fromkeys((LinkId, str, str | None), LONG),
-    **dict.fromkeys((bool, int | None, datetime, datetime | None, Behavior, CreatedBy)),
+    **dict.fromkeys(
+        (bool, int | None, datetime, datetime | None, Behavior, CreatedBy, QueryPrecedence | None)
+    ),
     OrgId: None,  # one text for all links of an organization
     dict[str, str]: {f"name {number}": f"{number}{LONG}" for number in range(5)},
     dict[str, Any] | None: {"a": [LONG]},
