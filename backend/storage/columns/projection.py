@@ -23,7 +23,7 @@ from backend.storage.columns.loading import load
 from backend.storage.columns.tables.forgetting import expire, forget_all, has_expired, is_to_be_rewritten
 from backend.storage.columns.tables.state import State, read_state
 from backend.storage.columns.tables.store import ColumnFile
-from backend.storage.columns.tables.transactions import to_its_end
+from backend.storage.columns.tables.transactions import read_to_its_end, to_its_end
 from backend.storage.driver.mongo import Database, server_time
 from backend.storage.feed.packed import read_packed
 from backend.storage.outbox.marks import FeedPutBack, check_cursor
@@ -157,7 +157,7 @@ class Projection:
         return False
 
     async def _stored(self) -> State:
-        return await to_its_end(partial(read_state, self._writes))
+        return await read_to_its_end(partial(read_state, self._writes))
 
     async def _applied(self, state: State) -> tuple[State, bool]:
         """Apply the next page. Returns the state behind it, and whether there is more."""
@@ -208,7 +208,7 @@ class Projection:
         if (days := self._settings.retention_days) is None:
             return
         oldest = now - timedelta(days=days)
-        if await to_its_end(partial(has_expired, self._writes, oldest)):
+        if await read_to_its_end(partial(has_expired, self._writes, oldest)):
             with self.file.moments.changing():
                 await to_its_end(partial(expire, self._writes, oldest, now))
 
@@ -232,7 +232,7 @@ class Projection:
             with self.file.connection() as connection:
                 return is_to_be_rewritten(connection, now)
 
-        return await to_its_end(is_due)
+        return await read_to_its_end(is_due)
 
 
 _PUT_BACK = "MongoDB has another feed than the one that it was made from, as from a backup"

@@ -15,6 +15,7 @@ import pytest
 from duckdb import DuckDBPyConnection
 
 from backend.domain.ids import OrgId
+from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.messages import KEPT_UP
 from backend.storage.analytics.question import Facts, FactsNotReady, LongQuestion, NoAnswer, Question, TooMuch
@@ -23,6 +24,7 @@ from backend.storage.columns.loading import load
 from backend.storage.columns.projections import Projections
 from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.columns.tables.store import ColumnFile, ColumnStore
+from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
@@ -110,6 +112,24 @@ async def test_no_organization_has_all_threads(
         finally:
             _let_go.set()
         assert await asyncio.gather(*asked) == [[number] for number in range(12)]
+
+
+async def test_who_has_no_news_waits_for_no_transaction(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """While others write for long, questions are answered of whom nothing is new, with what expires, too."""
+    organization, go_on = await make_organization(), threading.Event()
+    await set_retention_days(database, organization.id, 30)
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, organization.id) == 0
+        writing = [asyncio.create_task(to_its_end(go_on.wait)) for _ in range(2)]
+        try:
+            assert await is_ready(projections, organization.id)
+            await projections._open.make_room(0)
+            assert await is_ready(projections, organization.id)
+        finally:
+            go_on.set()
+        await asyncio.gather(*writing)
 
 
 async def test_memory_that_others_have(

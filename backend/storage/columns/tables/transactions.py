@@ -16,6 +16,8 @@ ResultT = TypeVar("ResultT")
 # Two, so that the long transaction of one organization does not stop all others. With each more, transactions
 # have less of the memory that all share.
 _threads = ThreadPoolExecutor(2, thread_name_prefix="columns")
+# What is only looked up does not wait for others' transactions.
+_reading_threads = ThreadPoolExecutor(2, thread_name_prefix="columns-reading")
 
 
 @contextmanager
@@ -45,12 +47,17 @@ async def long_transaction(connection: DuckDBPyConnection) -> AsyncIterator[None
 
 
 async def to_its_end(work: Callable[[], ResultT]) -> ResultT:
-    """Run `work` in a thread. Also who is cancelled goes on only when it has ended.
+    """Run `work`, which may write, in a thread. Also who is cancelled goes on only when it has ended.
 
     So nobody else uses its connection meanwhile, or closes it.
     """
-    return await until_ended(_in_thread(work))
+    return await until_ended(_in_thread(_threads, work))
 
 
-async def _in_thread(work: Callable[[], ResultT]) -> ResultT:
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+async def read_to_its_end(work: Callable[[], ResultT]) -> ResultT:
+    """As `to_its_end`, of `work` that looks something up, and writes nothing."""
+    return await until_ended(_in_thread(_reading_threads, work))
+
+
+async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], ResultT]) -> ResultT:
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
