@@ -7,6 +7,7 @@ const FILES = new Map([
   ['.js', '/waylink.js'],
   ['-links.js', '/waylink-links.js'],
   ['-domains.js', '/waylink-domains.js'],
+  ['-privacy.js', '/waylink-privacy.js'],
   ['.json', '/waylink.json'],
   ['/waylink.json', '/waylink.json'], // where the npm package asks
 ]);

@@ -11,6 +11,7 @@ module.exports = {
       { source: `${NAME}.js`, destination: `${SERVICE}/waylink.js` },
       { source: `${NAME}-links.js`, destination: `${SERVICE}/waylink-links.js` },
       { source: `${NAME}-domains.js`, destination: `${SERVICE}/waylink-domains.js` },
+      { source: `${NAME}-privacy.js`, destination: `${SERVICE}/waylink-privacy.js` },
       { source: `${NAME}.json`, destination: `${SERVICE}/waylink.json` },
       { source: `${NAME}/waylink.json`, destination: `${SERVICE}/waylink.json` },
       { source: NAME, destination: `${SERVICE}${SDK_API}/batch` },

@@ -75,6 +75,12 @@ async def forward_part_for_domains() -> Response:
     return await _forward("/waylink-domains.js")
 
 
+@app.get(f"{NAME}-privacy.js")
+async def forward_part_for_privacy() -> Response:
+    """What the option `privacyControl` needs."""
+    return await _forward("/waylink-privacy.js")
+
+
 @app.get(f"{NAME}.json")
 @app.get(f"{NAME}/waylink.json")
 async def forward_sentences() -> Response:

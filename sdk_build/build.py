@@ -23,7 +23,7 @@ TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm
 COMMONJS = "waylink.cjs"
 # What a site loads beside the script for an option of `init`, with the module that does it. For script tags
 # it is `waylink-links.js`, in the npm package `waylink/links`.
-PARTS = {"links": "outbound_links", "domains": "other_domains"}
+PARTS = {"links": "outbound_links", "domains": "other_domains", "privacy": "privacy_control"}
 SENTENCES = "waylink.json"  # what `debug` says, by code; lies beside the script
 WAYLINK_VERSION = f'"{VERSION}"'  # as a text of JavaScript
 # Our own names that can be shortened: no browser API, request or stored value uses any of them.

@@ -16,7 +16,14 @@ from deflate import gzip_compress
 from sdk_build.node import run_node
 
 # The files that a page or its developer tools load.
-SERVED = ("waylink.js", "waylink.js.map", "waylink.json", "waylink-links.js", "waylink-domains.js")
+SERVED = (
+    "waylink.js",
+    "waylink.js.map",
+    "waylink.json",
+    "waylink-links.js",
+    "waylink-domains.js",
+    "waylink-privacy.js",
+)
 _BEST_COMPRESSION = 12
 _BROTLI = """
 const { compress } = require('brotli-wasm');

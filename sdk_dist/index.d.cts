@@ -24,6 +24,11 @@ export interface InitOptions {
   outboundLinks?: boolean | undefined;
   /** With `waylink/domains`: host names of the owner's other sites, to which links hand the device over. */
   otherDomains?: string[] | undefined;
+  /**
+   * With `waylink/privacy`: whether Global Privacy Control withdraws consent. Default: 'withdraw' where `consentMode` is
+   * 'required', else 'ignore'.
+   */
+  privacyControl?: 'ignore' | 'withdraw' | undefined;
   /** Say in the console what happens, and why nothing happens. */
   debug?: boolean | undefined;
 }

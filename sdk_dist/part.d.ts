@@ -1,2 +1,2 @@
-// `waylink/links` and `waylink/domains` give `init` an option, and export nothing.
+// `waylink/links`, `waylink/domains` and `waylink/privacy` give `init` an option each, and export nothing.
 export {};

@@ -19,7 +19,7 @@ IDENTITY = "identity"  # HTTP's word for: not compressed
 CODINGS = {"br": ".br", "gzip": ".gz"}
 SCRIPT, SENTENCES, SOURCE_MAP = "waylink.js", "waylink.json", "waylink.js.map"
 # What a site loads beside the script for one of its options.
-PARTS = ("waylink-links.js", "waylink-domains.js")
+PARTS = ("waylink-links.js", "waylink-domains.js", "waylink-privacy.js")
 _MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".json": "application/json",

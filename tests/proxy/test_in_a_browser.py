@@ -146,7 +146,7 @@ def kept_of(answer: httpx.Response) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("coding", ENDINGS)
-@pytest.mark.parametrize("ending", [".js", ".json", "-links.js", "-domains.js"])
+@pytest.mark.parametrize("ending", [".js", ".json", "-links.js", "-domains.js", "-privacy.js"])
 def test_the_files_pass_as_the_service_sends_them(
     shop: RealService, site: Site, ending: str, coding: str
 ) -> None:

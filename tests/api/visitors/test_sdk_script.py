@@ -21,6 +21,7 @@ SERVED = {
     "waylink.js.map": "application/json",
     "waylink-links.js": "text/javascript; charset=utf-8",
     "waylink-domains.js": "text/javascript; charset=utf-8",
+    "waylink-privacy.js": "text/javascript; charset=utf-8",
 }
 OWN_ADDRESS = f"/waylink-{sdk_files.build()}.js"
 # Bytes of a visitor's connection.
@@ -28,6 +29,7 @@ BUDGETS = {
     "waylink.js": {"br": 4600, "gzip": 5000},
     "waylink-links.js": {"br": 850, "gzip": 950},
     "waylink-domains.js": {"br": 1750, "gzip": 1950},
+    "waylink-privacy.js": {"br": 850, "gzip": 950},
 }
 BUDGET = [(name, coding) for name, codings in BUDGETS.items() for coding in codings]
 

@@ -3,6 +3,7 @@ const before = new Set(Reflect.ownKeys(globalThis));
 const { Waylink } = await import('waylink');
 await import('waylink/links');
 await import('waylink/domains');
+await import('waylink/privacy');
 const calls = [
   Waylink.whenAttributed(),
   Waylink.init({ apiKey: 'c_web_1', outboundLinks: true, otherDomains: ['blog.example.com'] }),

@@ -2,6 +2,7 @@
 import Default, { Waylink } from 'waylink';
 import 'waylink/links';
 import 'waylink/domains';
+import 'waylink/privacy';
 import type { AttributionContext, InitOptions, Outcome, WaylinkSDK } from 'waylink';
 
 const options: InitOptions = {
@@ -13,6 +14,7 @@ const options: InitOptions = {
   consentMode: 'required',
   eraseOnWithdrawal: true,
   outboundLinks: true,
+  privacyControl: 'ignore',
   otherDomains: ['blog.example.com'],
   debug: true,
 };
