@@ -51,8 +51,8 @@ def test_what_was_stored_before_is_deleted(page: Page, server: RecordingServer) 
 
 @in_webkit
 def test_in_webkit(visitor: Visitor) -> None:
-    """A click lifts the signal there, too, and a script does not. (A Firefox that is driven says that each page was
-    clicked.)"""
+    """A click lifts the signal there, too, and a script does not. A Firefox that a test drives says of each
+    page that it was clicked."""
     visitor.server.head = SIGNAL + PART + BUTTON + START % REQUIRED
     visitor.open()
     assert visitor.js("Waylink.hasConsent()") is False
