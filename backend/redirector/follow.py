@@ -193,7 +193,7 @@ class Redirector:
             return _NOT_ALLOWED
         try:
             with self._lane.used():
-                entry = await self._find(visit, prefixes)
+                entry = await self._find(visit, prefixes) or await self._find_meant(visit)
                 if entry is None or not entry.link.is_open_with_password(self._clock()):
                     is_report = visit.path == link_reports.PATH
                     return await self._reports.take(visit, receive) if is_report else _NOT_ALLOWED
@@ -205,23 +205,20 @@ class Redirector:
         return passwords.remember(entry.link, await self._follow(visit, entry, gave_password=True))
 
     async def _find(self, visit: Visit, prefixes: Prefixes) -> CachedLink | None:
-        """The link that a visit asks for: at its path, above, or meant.
-
-        Raises LinkUnavailable or StorageError.
-        """
+        """The link that a visit asks for, at its path or above. Raises LinkUnavailable or StorageError."""
         if visit.path is not None:
             entry = self.cache.current(visit.host, visit.path)
             if entry := entry or await self.cache.load(visit.host, visit.path):
                 return entry
         above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
         if above is None:
-            return await self._find_meant(visit)
+            return None
         entry, visit.rest = above
         return entry
 
     async def _find_meant(self, visit: Visit) -> CachedLink | None:
         """The link that the visitor means, where none is found otherwise. Raises as `_find`."""
-        if visit.domain is None or visit.path == link_reports.PATH:
+        if visit.path == link_reports.PATH:
             return None
         meant = await find_meant(
             self.cache,

@@ -8,7 +8,9 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.links.limits import LinkLimits
 from backend.storage.accounts.domain_settings import store_domain_settings
+from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from backend.storage.links.orphans import find_orphans
 from backend.system.clock import utc_now
@@ -63,18 +65,22 @@ async def test_case_is_an_option_of_the_domain(
     assert await where(visitor, "/spring-sale)")
 
 
-async def test_where_it_leads(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
-    """The page that tells ahead says the same, and HEAD is answered as GET is."""
+async def test_other_requests(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """HEAD is answered as GET is, and a password is taken where its page was shown."""
     link = await make_link(destination_url="https://shop.example/kites")
-    ahead = await visitor.get(f"/{link.path.upper()}/+")
-    assert "<b>shop.example</b>/kites" in ahead.text
     assert (await visitor.head(f"/{link.path}%20")).status_code == 302
+    locked = await make_link(limits=LinkLimits(password_hash=await hash_password("red kites", "a")))
+    for path in (f"/{locked.path}/", f"/{locked.path})"):
+        assert "password" in (await visitor.get(path)).text
+        assert (await visitor.post(path, data={"password": "red kites"})).status_code == 303
 
 
 async def test_what_finds_nothing_is_an_orphan(
     service: Service, visitor: httpx.AsyncClient, database: Database, organization: TestOrganization
 ) -> None:
     """The list has it as people read it; what nobody could see stays percent-encoded."""
+    domains = service.redirector.domains.by_name
+    await until(lambda: organization.domain in domains, "the domain was not heard of")
     for path in ("/sp%C3%A4ti", "/nothing%E2%80%8B", "/%FFx", "/a%20b", "/me%40shop.example", "/x,y"):
         assert (await visitor.get(path)).status_code == 404
     await service.redirector.orphans.store()
