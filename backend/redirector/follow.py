@@ -63,8 +63,10 @@ def _has_suffix(raw_path: bytes) -> bool:
 
 
 def _may_mean_link(visit: Visit, prefixes: Prefixes) -> bool:
-    """Whether a link may be meant: at the path, above it, or at one that it was made of."""
-    return visit.path is not None or bool(prefixes) or bool(loose_path_of(visit.raw_path).paths)
+    """Whether a link may be meant, or asked about: at the path, above it, or at one that it was made of."""
+    if visit.path is not None or prefixes:
+        return True
+    return bool(loose_path_of(visit.raw_path.removesuffix(ahead.SUFFIX.encode())).paths)
 
 
 class Redirector:

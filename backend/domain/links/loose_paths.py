@@ -22,9 +22,11 @@ _FRAGMENT = re.compile(r"#|%(?:25)*23", re.IGNORECASE)
 _INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
-# What stands around an address in a text; a path has dots, but rarely ends with one.
-_AROUND = re.compile(r"^[^A-Za-z0-9._~-]+|[^A-Za-z0-9._~-]+$")
-_AROUND_OR_DOTS = re.compile(r"^[^A-Za-z0-9._~-]+|[^A-Za-z0-9_~-]+$")
+# What is left without what stands around an address in a text; a path has dots, but rarely ends with one.
+# A `+` stays, so that no link is found: it asks where a link leads, and must not lead there.
+# Each reads a path once, however long: what searches for an end may begin again at each character.
+_INSIDE = re.compile(r"[A-Za-z0-9._~+-](?:.*[A-Za-z0-9._~+-])?", re.DOTALL)
+_INSIDE_BUT_DOTS = re.compile(r"[A-Za-z0-9._~+-](?:.*[A-Za-z0-9_~+-])?", re.DOTALL)
 # Encoded slashes and control characters are no part of an address that anybody has written.
 _HARMFUL = re.compile(
     r"%(?:25)*(?:2F|5C|7F|0[0-8BCEF]|1[0-9A-F])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", re.IGNORECASE
@@ -68,7 +70,9 @@ def loose_path(raw_path: str) -> LoosePath:
         return _NONE
     end = _END.search(raw_path)
     path = _cleaned(raw_path[: end.start()] if end else raw_path)
-    paths = dict.fromkeys(_without(path, around) for around in (_AROUND, _AROUND_OR_DOTS))
+    paths = dict.fromkeys(
+        found[0] for inside in (_INSIDE, _INSIDE_BUT_DOTS) if (found := inside.search(path))
+    )
     possible = tuple(path for path in paths if _is_link_path(path))
     if not possible:
         return _NONE
@@ -96,10 +100,6 @@ def _cleaned(text: str) -> str:
     except UnicodeDecodeError:
         return ""
     return "" if "%" in text else _SLASHES.sub("/", _INVISIBLE.sub("", text))
-
-
-def _without(path: str, around: re.Pattern[str]) -> str:
-    return around.sub("", path)
 
 
 def _is_link_path(path: str) -> bool:

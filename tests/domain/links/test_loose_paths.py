@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,11 +55,35 @@ def test_a_query_that_the_path_hides(raw_path: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw_path", ["/", "", "//", "/%20", "/..", "/a/../b", "/a%20b", "/sp%C3%A4t", "/x@y", "/,", *HARMFUL]
+    "raw_path",
+    [
+        "/",
+        "",
+        "//",
+        "/%20",
+        "/..",
+        "/a/../b",
+        "/a%20b",
+        "/sp%C3%A4t",
+        "/x@y",
+        "/,",
+        "/a+",
+        "/a+)",
+        "/a%2B",
+        *HARMFUL,
+    ],
 )
 def test_what_means_no_link(raw_path: str) -> None:
     """Nothing is made up where a path can't have been a link's."""
     assert loose_path(raw_path).paths == ()
+
+
+def test_a_long_path_is_read_once() -> None:
+    """Reading takes as many steps as the path is long, whoever makes the path up."""
+    began = time.process_time()
+    for _ in range(20):
+        assert loose_path(f"/a{'!' * 2000}a").paths == ()
+    assert time.process_time() - began < 0.2  # some 0.002; 2 with a pattern that begins again
 
 
 def test_reserved_paths_are_no_links() -> None:

@@ -119,7 +119,16 @@ async def test_after_its_end_it_shows_where_late_visitors_go(
 
 
 async def test_only_links_have_it(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
-    """Of nothing there is no page, nor of a page about a link."""
+    """Of nothing there is no page, nor of a page about a link; what stands behind a `+` follows no link."""
     link = await make_link()
-    for path in ("/+", "/nothing+", f"/{link.path}++", f"/{link.path}/+", f"//{link.path}+"):
+    behind = (f"/{link.path}+{end}" for end in ("+", "/", ")", ".", "%20", "&a=b", "%3Fa=b"))
+    for path in ("/+", "/nothing+", f"/{link.path}%2B", f"/{link.path}%2b)", *behind):
         assert (await visitor.get(path)).status_code == 404
+
+
+async def test_of_what_means_a_link(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """Whatever leads where the link does tells of it too."""
+    link = await make_link()
+    for path in (f"/{link.path}/", f"/{link.path}//", f"/{link.path}%20", f"/{link.path.upper()}"):
+        page = await visitor.get(f"{path}+")
+        assert "<b>shop.example</b>" in page.text, path
