@@ -48,11 +48,13 @@ var IS_BROWSER = !0, OPTIONS = "apiKey! baseUrl! platform! domains appId consent
 };
 
 // app_sdk_src/debug.py
-var SENTENCES = { accepted: "Sent:", addresses: "The adapter for opened addresses failed:", clipboard: "The adapter for the clipboard failed:", denyConsent: "Consent withdrawn: waiting calls deleted, new installation id", dropped: "Dropped: too many calls wait, or it waited for a week, or what was stored is none:", email: "email not sent: it could not be hashed", error: "Rejected by the service:", fields: "Not sent, the name of the field that is wrong:", init: "init ignored: called before", installReferrer: "The adapter for the install referrer failed:", listener: "A listener of onOpen threw:", notes: "Taken, but not all of it:", offline: "No answer, sent again later:", options: "Not started, the name of the option that is wrong:", phone: "phone not sent: it has no digits", refused: "Refused (429, 5xx or not by the service), sent again later:", rejected: "Not taken by the service:", storage: "The storage failed, so this is kept until the app ends:", unknown: "Left out, unknown name:" }, ALWAYS = ["dropped", "email", "phone", "refused", "storage"], read_json = function(response) {
+var SENTENCES = { accepted: "Sent:", addresses: "The adapter for opened addresses failed:", clipboard: "The adapter for the clipboard failed:", denyConsent: "Consent withdrawn: waiting calls deleted, new installation id", dropped: "Dropped: too many calls wait:", email: "email not sent: it could not be hashed", error: "Rejected by the service:", fields: "Not sent, the name of the field that is wrong:", init: "init ignored: called before", installReferrer: "The adapter for the install referrer failed:", listener: "A listener of onOpen threw:", notes: "Taken, but not all of it:", offline: "No answer, sent again later:", options: "Not started, the name of the option that is wrong:", phone: "phone not sent: it has no digits", refused: "Refused (429, 5xx or not by the service), sent again later:", rejected: "Not taken by the service:", storage: "The storage failed, so this is kept until the app ends:", unknown: "Left out, an unknown name, or a stored call that is none or too old:" }, ADDRESS = "baseUrl", ALWAYS = ["dropped", "email", "phone", "refused", "storage"], read_json = function(response) {
   return response.json();
 }, say = function(code, detail, is_warning) {
   try {
     var message = SENTENCES[code] || code;
+    if (code == ADDRESS)
+      return;
     is_warning || ALWAYS.includes(code) ? options.onProblem ? options.onProblem({ code, message, detail }) : console.warn("Waylink", message, detail || "") : options.debug && console.log("Waylink", message, detail || "");
   } catch {
   }
@@ -187,10 +189,10 @@ var CHECK = "attribution", LAUNCHED_KEY = "launched", NAMED = "link", NativeProm
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, times_discarded = 0, sending, timer, add = function(entry) {
-  lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
+var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
+  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries(), !entry.call.signals), send_unsent();
 }, lease = function(entry, milliseconds) {
-  entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
+  entry.until = Date.now() + milliseconds, milliseconds == LEASE_TIME && (unfinished[entry.call.call_id] = entry), own[entry_key(entry)] = JSON.stringify(entry), local.write(entry_key(entry), own[entry_key(entry)]);
 }, send_unsent = function() {
   unsent_entries.is_busy || (unsent_entries.is_busy = !0, sending = send_all(unsent_entries));
 }, send_all = async function(entries) {
@@ -201,9 +203,9 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   }
   entries.is_busy = !1, schedule_recovery();
 }, send_batch = async function(batch) {
-  var times_before = times_discarded;
+  var own_before = own;
   try {
-    if (remaining_pause() <= 0) {
+    if (!remaining_pause()) {
       try {
         var response = await post('{"calls":[' + batch.map((function(entry2) {
           return JSON.stringify(entry2.call);
@@ -219,11 +221,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
         }
       } catch {
       }
-      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + " " + retry_delay(retry_after)));
+      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), !answered && response?.status < TOO_MANY_REQUESTS && note("baseUrl", batch_url()), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + " " + retry_delay(retry_after)));
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], times_before == times_discarded && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], own_before === own && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
@@ -235,11 +237,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   return Math.min(Math.max(retry_after * SECOND || Date.parse(retry_after) - Date.now() || 0, failures * failures * (MIN_RETRY_DELAY + MAX_JITTER * Math.random())), MAX_PAUSE);
 }, remaining_pause = function() {
   var pause = local.read(storage_key(PAUSE_KEY)).split(" "), elapsed = Date.now() - pause[BEGIN];
-  return elapsed >= 0 && pause[LENGTH] <= MAX_PAUSE ? pause[LENGTH] - elapsed : 0;
+  return elapsed >= 0 && elapsed < pause[LENGTH] && pause[LENGTH] <= MAX_PAUSE ? pause[LENGTH] - elapsed : 0;
 }, schedule_recovery = function() {
   clearTimeout(timer);
   var entries = stored_entries();
-  drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
+  drop_excess(entries, !0), drop_excess(entries, !1), entries.length && (timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
   if (is_leaving = page_leaves, device)
     if (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves)
@@ -247,26 +249,27 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     else
       return run_exclusively(KEY_PREFIX, send_stored);
 }, send_unsent_at_last = function() {
-  var entries = unsent_entries.splice(0);
-  entries.sort((function(entry2, other) {
+  var entries = unsent_entries.splice(0).sort((function(entry2, other) {
     return (other.call.kind == SALE) - (entry2.call.kind == SALE);
   }));
-  for (var entry of entries)
+  for (var entry of Object.values(unfinished))
     lease(entry, LEASE_ENDED);
   for (; entries.length; )
     send_batch(take_batch(entries)).catch(say).then(schedule_recovery);
 }, send_stored = function() {
   var free_entries = stored_entries().filter((function(entry2) {
-    return !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
+    return !unfinished[entry2.call.call_id] && !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
   }));
   for (var entry of free_entries)
     lease(entry, is_leaving ? LEASE_ENDED : LEASE_TIME);
   return send_all(free_entries);
 }, stored_entries = function() {
   var entries = [];
+  for (var key of Object.keys(own))
+    local.read(key) || local.write(key, own[key]);
   for (var key of local.names(storage_key(CALL_PREFIX)).sort()) {
     var entry = read_entry(key, local.read(key));
-    entry ? entries.push(entry) : (say("dropped", key, !0), local.remove(key));
+    entry ? entries.push(entry) : (note("unknown", key), local.remove(key));
   }
   return entries;
 }, read_entry = function(key, text) {
@@ -277,10 +280,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   } catch {
   }
 }, discard_unsent = function() {
-  times_discarded++;
-  for (var entry of unsent_entries.splice(0))
-    unstore(entry), finish_entry(entry);
-}, drop_excess = function(entries, of_site, drop) {
+  own = {}, unsent_entries.splice(0).forEach(discard);
+}, drop_excess = function(entries, of_site) {
   for (; ; ) {
     var group = entries.filter((function(entry) {
       return !entry.call.signals == of_site;
@@ -290,15 +291,15 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     var oldest = group.find((function(entry) {
       return entry.call.kind != SALE;
     })) || group[0];
-    entries.splice(entries.indexOf(oldest), 1), drop(oldest);
+    entries.splice(entries.indexOf(oldest), 1), unstore(oldest), unfinished[oldest.call.call_id] || (note("dropped", oldest), finish_entry(oldest));
   }
 };
 var unstore = function(entry) {
-  local.remove(entry_key(entry));
-}, make_room = function(entry) {
-  unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
-}, drop_entry = function(entry) {
-  say("dropped", entry, !has_dropped), has_dropped = !0, unstore(entry), finish_entry(entry);
+  delete own[entry_key(entry)], local.remove(entry_key(entry));
+}, note = function(code, detail) {
+  say(code, detail, !state[code]), state[code]++;
+}, discard = function(entry) {
+  unstore(entry), finish_entry(entry);
 }, finish_entry = function(entry) {
   entry.resolve?.(entry.outcome);
 }, entry_key = function(entry) {
@@ -391,10 +392,10 @@ var WORD = 4294967296, BLOCK_BYTES = 64, ROUNDS = 64, LENGTH_BYTES = 8, state_at
 }, rotated = function(word, bits) {
   return shifted(word, bits) | word << 32 - bits;
 }, sha256 = function(bytes) {
-  for (var blocks = padded(bytes), state = state_at_start.slice(), start2 = 0; start2 < blocks.length; )
-    add_block(state, schedule_of(blocks, start2)), start2 += BLOCK_BYTES;
+  for (var blocks = padded(bytes), state2 = state_at_start.slice(), start2 = 0; start2 < blocks.length; )
+    add_block(state2, schedule_of(blocks, start2)), start2 += BLOCK_BYTES;
   var digest = [];
-  for (var word of state)
+  for (var word of state2)
     digest.push(shifted(word, 24), word >> 16 & 255, word >> 8 & 255, word & 255);
   return new Uint8Array(digest);
 }, padded = function(bytes) {
@@ -413,13 +414,13 @@ var WORD = 4294967296, BLOCK_BYTES = 64, ROUNDS = 64, LENGTH_BYTES = 8, state_at
     words.push(words[count - 16] + early_mix + words[count - 7] + late_mix | 0);
   }
   return words;
-}, add_block = function(state, words) {
-  for (var __left0__ = state, a = __left0__[0], b = __left0__[1], c = __left0__[2], d = __left0__[3], e = __left0__[4], f = __left0__[5], g = __left0__[6], h = __left0__[7], count = 0; count < ROUNDS; ) {
+}, add_block = function(state2, words) {
+  for (var __left0__ = state2, a = __left0__[0], b = __left0__[1], c = __left0__[2], d = __left0__[3], e = __left0__[4], f = __left0__[5], g = __left0__[6], h = __left0__[7], count = 0; count < ROUNDS; ) {
     var e_mix = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25), choice = e & f ^ ~e & g, first = h + e_mix + choice + round_constants[count] + words[count] | 0, a_mix = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22), majority = a & b ^ a & c ^ b & c, h = g, g = f, f = e, e = d + first | 0, d = c, c = b, b = a, a = first + a_mix + majority | 0;
     count++;
   }
   var add_word = function(word, place) {
-    state[place] = state[place] + word | 0;
+    state2[place] = state2[place] + word | 0;
   };
   [a, b, c, d, e, f, g, h].forEach(add_word);
 };
@@ -466,12 +467,12 @@ var SECOND2 = 1, hash_contacts = async function(fields) {
 var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\x00-\x1f\x7f-\x9f]*([^\s\x00-\x1f\x7f-\x9f][^]{0,255}?)?[\s\x00-\x1f\x7f-\x9f]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { name: /^"/, email: /^"/, phone: /^"/, email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^"?(10{12}|\d{1,12}(\.\d+)?)(e-\d+|"?)$/, metadata: /^\{(?![^]*\n {8})/, id: /^("|-?\d+$)/ };
 
 // sdk_src/checks.py
-var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP = 1, validate = function(py_arguments, fields, patterns, py_name) {
+var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP = 1, validate = function(py_arguments, fields, patterns, preset) {
   var py_arguments = py_arguments ?? {}, wrong = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
       if (field_names.includes(field)) {
-        var given = { name: py_name }[field] || py_arguments[field], value = JSON.parse(JSON.stringify(given) || null);
+        var given = (preset?.hasOwnProperty(field) ? preset : py_arguments)[field], value = JSON.parse(JSON.stringify(given) || null);
         if (value == null && given != null) {
           var __except0__ = value;
           throw __except0__;
@@ -502,22 +503,22 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
     var signals = read_signals(location.search), call = { kind, call_id: new_uuid(), occurred_at: now(), page: location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "") };
     return kind == CHECK && (call.signals = signals), call;
   }
-}, track_call = async function(kind, py_arguments, py_name) {
-  var call = Object.assign(validate(py_arguments, FIELDS[kind], PATTERNS, py_name), new_call(kind));
+}, track_call = async function(kind, py_arguments, preset) {
+  var call = Object.assign(validate(py_arguments, FIELDS[kind], PATTERNS, preset), new_call(kind));
   return new NativePromise((function(resolve) {
     return queue_call(call, resolve);
   }));
 }, queue_call = function(call, resolve, change_device) {
   var entry = { call, resolve, change_device };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals, drop_entry);
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
   entry.change_device?.(), entry.device = device, last_submission = prepare(last_submission, entry);
 }, prepare = async function(previous_submission, entry) {
-  var times_before = times_discarded;
+  var own_before = own;
   try {
-    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), times_before == times_discarded))
+    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), own_before === own))
       return add(entry);
   } catch {
   }
@@ -621,7 +622,7 @@ var FORGOTTEN_KEY = "forgotten", HELD_PREFIX = "held_", start, resolve_ready, ke
   }
 }, hold_calls = function() {
   for (var entry of stored_entries())
-    is_open(entry) || (local.remove(entry_key(entry)), local.write(storage_key(HELD_PREFIX) + entry_key(entry), JSON.stringify(entry)));
+    is_open(entry) || (unstore(entry), local.write(storage_key(HELD_PREFIX) + entry_key(entry), JSON.stringify(entry)));
 }, release_calls = function() {
   for (var key of local.names(storage_key(HELD_PREFIX)))
     local.write(key.slice(storage_key(HELD_PREFIX).length), local.read(key)), local.remove(key);
@@ -658,8 +659,8 @@ var create_link = async function(fields) {
 };
 
 // app_sdk_src/waylink_app.py
-var track = async function(kind, fields, event_name) {
-  var outcome = await track_call(kind, fields, event_name).catch(reject);
+var track = async function(kind, fields, preset) {
+  var outcome = await track_call(kind, fields, preset).catch(reject);
   return await saved(), outcome;
 }, reject = function(error) {
   var wrong = error.message.replace(/^Waylink: /, ""), field = wrong.split(" ")[0], result = { status: "rejected", error: { errorMessage: wrong + " is wrong or missing", fieldName: field } };
@@ -671,7 +672,7 @@ var track = async function(kind, fields, event_name) {
 }, track_conversion = function(fields) {
   return track("conversion", fields);
 }, track_event = function(event_name, fields) {
-  return track("event", fields, event_name);
+  return track("event", fields, { name: event_name });
 }, open_address = async function(address) {
   await ready;
   var outcome = await take_address(address);

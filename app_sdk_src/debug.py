@@ -12,7 +12,7 @@ SENTENCES = {
     'addresses': 'The adapter for opened addresses failed:',
     'clipboard': 'The adapter for the clipboard failed:',
     'denyConsent': 'Consent withdrawn: waiting calls deleted, new installation id',
-    'dropped': 'Dropped: too many calls wait, or it waited for a week, or what was stored is none:',
+    'dropped': 'Dropped: too many calls wait:',
     'email': 'email not sent: it could not be hashed',
     'error': 'Rejected by the service:',
     'fields': 'Not sent, the name of the field that is wrong:',
@@ -26,9 +26,10 @@ SENTENCES = {
     'refused': 'Refused (429, 5xx or not by the service), sent again later:',
     'rejected': 'Not taken by the service:',
     'storage': 'The storage failed, so this is kept until the app ends:',
-    'unknown': 'Left out, unknown name:',
+    'unknown': 'Left out, an unknown name, or a stored call that is none or too old:',
 }
 # Of the codes that the shared modules say under `debug` only, those that an app's developer is always told.
+ADDRESS = 'baseUrl'  # the shared modules' word for an answer that is not the service's, of which `refused` tells here
 ALWAYS = ['dropped', 'email', 'phone', 'refused', 'storage']
 
 
@@ -41,6 +42,8 @@ def say(code, detail, is_warning):
     """Tell `onProblem`, or else the console: warnings always, the rest with `debug`. Nothing here throws."""
     try:
         message = SENTENCES[code] or code
+        if code == ADDRESS:
+            return
         if is_warning or ALWAYS.includes(code):
             if options.onProblem:
                 options.onProblem({'code': code, 'message': message, 'detail': detail})

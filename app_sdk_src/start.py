@@ -20,6 +20,7 @@ from outbox import (
     schedule_recovery,
     sending,
     stored_entries,
+    unstore,
 )
 from requests import OFFLINE_KEY
 from stores import load, local, saved, session, storage_key
@@ -144,7 +145,7 @@ def hold_calls():
     """Take the calls of an earlier start out of the outbox, until the person has agreed in this one, too."""
     for entry in stored_entries():
         if not is_open(entry):
-            local.remove(entry_key(entry))
+            unstore(entry)
             local.write(storage_key(HELD_PREFIX) + entry_key(entry), JSON.stringify(entry))
 
 

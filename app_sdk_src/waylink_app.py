@@ -15,9 +15,9 @@ from browser import __pragma__, RegExp
 __pragma__('noskip')
 
 
-async def track(kind, fields, event_name):
+async def track(kind, fields, preset):
     """A promise of what became of a call at the first attempt; wrong arguments are a rejection, too."""
-    outcome = await track_call(kind, fields, event_name).catch(reject)
+    outcome = await track_call(kind, fields, preset).catch(reject)
     await saved()
     return outcome
 
@@ -44,7 +44,7 @@ def track_conversion(fields):
 
 
 def track_event(event_name, fields):
-    return track('event', fields, event_name)
+    return track('event', fields, {'name': event_name})
 
 
 async def open_address(address):

@@ -96,9 +96,19 @@ export type Outcome =
   /** The service will not take it, for this reason, and it is not sent again. */
   | { status: 'rejected'; error: { errorMessage: string; fieldName: string } };
 
+/** What this page lost, and why: the numbers grow while the page is open, and the first of each is a warning in the console. */
+export interface PageState {
+  /** Calls that were dropped because too many were waiting. */
+  dropped: number;
+  /** What stood in storage under Waylink's names, and is no call or has waited for more than a week. */
+  unknown: number;
+  /** Answers that came from something other than the service: `baseUrl`, or the script's address, is not the service's. */
+  baseUrl: number;
+}
+
 export interface WaylinkSDK {
-  /** Start, once for each page load, as early as possible. */
-  init(options: InitOptions): Promise<void>;
+  /** Start, once for each page load, as early as possible. Resolves with undefined in an iframe and on a server. */
+  init(options: InitOptions): Promise<void> & Promise<PageState | undefined>;
   /** Say who the visitor is; later calls of this tab session carry it. */
   identify(identity: Identity): void;
   /** Each of the three resolves with undefined where nothing is sent: no consent, an iframe, a server. */

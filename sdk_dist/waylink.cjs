@@ -111,9 +111,9 @@ var CHECK = "attribution", CHECKED_ADDRESSES = "checked", MAX_CHECKED_CHARACTERS
 
 // sdk_src/locks.py
 var LOCK_TIMEOUT = 1e4, run_exclusively = async function(lock_name, work) {
-  var has_run = !1, run = function() {
-    if (!has_run)
-      return has_run = !0, work();
+  var run = function() {
+    var first = work;
+    return work = null, first?.();
   };
   try {
     await NativePromise.race([navigator.locks.request(lock_name, run), new NativePromise((function(resolve) {
@@ -198,10 +198,10 @@ var LAST_TIME = 864e13, latest_time = 0, now = function() {
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, unfinished = {}, unsent_entries = [], is_leaving = !1, has_dropped = !1, last_outcome, failures = 0, times_discarded = 0, sending, timer, add = function(entry) {
-  lease(entry, LEASE_TIME), unsent_entries.push(entry), unfinished[entry.call.call_id] = !0, drop_excess(stored_entries(), !entry.call.signals, make_room), send_unsent();
+var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
+  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries(), !entry.call.signals), send_unsent();
 }, lease = function(entry, milliseconds) {
-  entry.until = Date.now() + milliseconds, local.write(entry_key(entry), JSON.stringify(entry));
+  entry.until = Date.now() + milliseconds, milliseconds == LEASE_TIME && (unfinished[entry.call.call_id] = entry), own[entry_key(entry)] = JSON.stringify(entry), local.write(entry_key(entry), own[entry_key(entry)]);
 }, send_unsent = function() {
   unsent_entries.is_busy || (unsent_entries.is_busy = !0, sending = send_all(unsent_entries));
 }, send_all = async function(entries) {
@@ -212,9 +212,9 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   }
   entries.is_busy = !1, schedule_recovery();
 }, send_batch = async function(batch) {
-  var times_before = times_discarded;
+  var own_before = own;
   try {
-    if (remaining_pause() <= 0) {
+    if (!remaining_pause()) {
       try {
         var response = await post('{"calls":[' + batch.map((function(entry2) {
           return JSON.stringify(entry2.call);
@@ -230,11 +230,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
         }
       } catch {
       }
-      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + " " + retry_delay(retry_after)));
+      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), !answered && response?.status < TOO_MANY_REQUESTS && note("baseUrl", batch_url()), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + " " + retry_delay(retry_after)));
     }
   } finally {
     for (var entry of batch)
-      delete unfinished[entry.call.call_id], times_before == times_discarded && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
+      delete unfinished[entry.call.call_id], own_before === own && !entry.outcome && (lease(entry, LEASE_ENDED), entry.outcome = { status: "waiting" }), finish_entry(entry);
     device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
@@ -246,11 +246,11 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   return Math.min(Math.max(retry_after * SECOND || Date.parse(retry_after) - Date.now() || 0, failures * failures * (MIN_RETRY_DELAY + MAX_JITTER * Math.random())), MAX_PAUSE);
 }, remaining_pause = function() {
   var pause = local.read(storage_key(PAUSE_KEY)).split(" "), elapsed = Date.now() - pause[BEGIN];
-  return elapsed >= 0 && pause[LENGTH] <= MAX_PAUSE ? pause[LENGTH] - elapsed : 0;
+  return elapsed >= 0 && elapsed < pause[LENGTH] && pause[LENGTH] <= MAX_PAUSE ? pause[LENGTH] - elapsed : 0;
 }, schedule_recovery = function() {
   clearTimeout(timer);
   var entries = stored_entries();
-  drop_excess(entries, !0, drop_entry), drop_excess(entries, !1, drop_entry), entries.length && (timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)), resolve_attempted();
+  drop_excess(entries, !0), drop_excess(entries, !1), entries.length && (timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
   if (is_leaving = page_leaves, device)
     if (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves)
@@ -258,26 +258,27 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     else
       return run_exclusively(KEY_PREFIX, send_stored);
 }, send_unsent_at_last = function() {
-  var entries = unsent_entries.splice(0);
-  entries.sort((function(entry2, other) {
+  var entries = unsent_entries.splice(0).sort((function(entry2, other) {
     return (other.call.kind == SALE) - (entry2.call.kind == SALE);
   }));
-  for (var entry of entries)
+  for (var entry of Object.values(unfinished))
     lease(entry, LEASE_ENDED);
   for (; entries.length; )
     send_batch(take_batch(entries)).catch(say).then(schedule_recovery);
 }, send_stored = function() {
   var free_entries = stored_entries().filter((function(entry2) {
-    return !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
+    return !unfinished[entry2.call.call_id] && !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
   }));
   for (var entry of free_entries)
     lease(entry, is_leaving ? LEASE_ENDED : LEASE_TIME);
   return send_all(free_entries);
 }, stored_entries = function() {
   var entries = [];
+  for (var key of Object.keys(own))
+    local.read(key) || local.write(key, own[key]);
   for (var key of local.names(storage_key(CALL_PREFIX)).sort()) {
     var entry = read_entry(key, local.read(key));
-    entry ? entries.push(entry) : (say("dropped", key, !0), local.remove(key));
+    entry ? entries.push(entry) : (note("unknown", key), local.remove(key));
   }
   return entries;
 }, read_entry = function(key, text) {
@@ -288,10 +289,8 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
   } catch {
   }
 }, discard_unsent = function() {
-  times_discarded++;
-  for (var entry of unsent_entries.splice(0))
-    unstore(entry), finish_entry(entry);
-}, drop_excess = function(entries, of_site, drop) {
+  own = {}, unsent_entries.splice(0).forEach(discard);
+}, drop_excess = function(entries, of_site) {
   for (; ; ) {
     var group = entries.filter((function(entry) {
       return !entry.call.signals == of_site;
@@ -301,15 +300,15 @@ var REQUEST_TIMEOUT = 1e4, FINAL_STATUSES = "400 401 403 413 415", SALE = "conve
     var oldest = group.find((function(entry) {
       return entry.call.kind != SALE;
     })) || group[0];
-    entries.splice(entries.indexOf(oldest), 1), drop(oldest);
+    entries.splice(entries.indexOf(oldest), 1), unstore(oldest), unfinished[oldest.call.call_id] || (note("dropped", oldest), finish_entry(oldest));
   }
 };
 var unstore = function(entry) {
-  local.remove(entry_key(entry));
-}, make_room = function(entry) {
-  unfinished[entry.call.call_id] ? unstore(entry) : drop_entry(entry);
-}, drop_entry = function(entry) {
-  say("dropped", entry, !has_dropped), has_dropped = !0, unstore(entry), finish_entry(entry);
+  delete own[entry_key(entry)], local.remove(entry_key(entry));
+}, note = function(code, detail) {
+  say(code, detail, !state[code]), state[code]++;
+}, discard = function(entry) {
+  unstore(entry), finish_entry(entry);
 }, finish_entry = function(entry) {
   entry.resolve?.(entry.outcome);
 }, entry_key = function(entry) {
@@ -346,12 +345,12 @@ var GRANTED_IN_OTHER_TAB = 1, DENIED_IN_OTHER_TAB = 0, decision, has_consent = f
 var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\p{Cc}]*([^\s\p{Cc}][^]{0,255}?)?[\s\p{Cc}]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { name: /^"/, email: /^"/, phone: /^"/, email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^"?(10{12}|\d{1,12}(\.\d+)?)(e-\d+|"?)$/, metadata: /^{(?![^]*\n {8})/, id: /^("|-?\d+$)/ };
 
 // sdk_src/checks.py
-var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl", OPTION_PATTERNS = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP2 = 1, validate = function(py_arguments, fields, patterns, py_name) {
+var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl", OPTION_PATTERNS = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP2 = 1, validate = function(py_arguments, fields, patterns, preset) {
   var py_arguments = py_arguments ?? {}, wrong = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
       if (field_names.includes(field)) {
-        var given = { name: py_name }[field] || py_arguments[field], value = JSON.parse(JSON.stringify(given) || null);
+        var given = (preset?.hasOwnProperty(field) ? preset : py_arguments)[field], value = JSON.parse(JSON.stringify(given) || null);
         if (value == null && given != null) {
           var __except0__ = value;
           throw __except0__;
@@ -410,22 +409,22 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
     var signals = read_signals(location.search), call = { kind, call_id: new_uuid(), occurred_at: now(), page: location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "") };
     return kind == CHECK && (call.signals = signals), call;
   }
-}, track_call = async function(kind, py_arguments, py_name) {
-  var call = Object.assign(validate(py_arguments, FIELDS[kind], PATTERNS, py_name), new_call(kind));
+}, track_call = async function(kind, py_arguments, preset) {
+  var call = Object.assign(validate(py_arguments, FIELDS[kind], PATTERNS, preset), new_call(kind));
   return new NativePromise((function(resolve) {
     return queue_call(call, resolve);
   }));
 }, queue_call = function(call, resolve, change_device) {
   var entry = { call, resolve, change_device };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals, drop_entry);
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
   entry.change_device?.(), entry.device = device, last_submission = prepare(last_submission, entry);
 }, prepare = async function(previous_submission, entry) {
-  var times_before = times_discarded;
+  var own_before = own;
   try {
-    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), times_before == times_discarded))
+    if (complete_call(entry.call) && (await previous_submission, await hash_contacts(entry.call), own_before === own))
       return add(entry);
   } catch {
   }
@@ -443,7 +442,9 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   } catch (__except0__) {
     throw renew_attempted(), __except0__;
   }
-  is_active = IS_BROWSER && (top == window || !!options.allowIframe), is_active ? (options.baseUrl || script_source || say("baseUrl", "", !0), addEventListener("pageshow", on_outside_event), addEventListener("online", on_outside_event), addEventListener("storage", on_outside_event), addEventListener("visibilitychange", on_leave), addEventListener("pagehide", on_leave), options.autoPageTracking != !1 && watch_history(check_address), landing = new_call(CHECK), landing.occurred_at = loaded_at, has_consent() ? await start_visit() : decision == !1 ? forget_visitor() : say("grantConsent")) : (say("iframe"), allow_sending(!1), resolve_attempted());
+  if (is_active = IS_BROWSER && (top == window || !!options.allowIframe), is_active)
+    return options.baseUrl || script_source || say("baseUrl", "", !0), addEventListener("pageshow", on_outside_event), addEventListener("online", on_outside_event), addEventListener("storage", on_outside_event), addEventListener("visibilitychange", on_leave), addEventListener("pagehide", on_leave), options.autoPageTracking != !1 && watch_history(check_address), landing = new_call(CHECK), landing.occurred_at = loaded_at, has_consent() ? await start_visit() : decision == !1 ? forget_visitor() : say("grantConsent"), state;
+  say("iframe"), allow_sending(!1), resolve_attempted();
 }, start_visit = async function() {
   if (!current_start) {
     var own_start = {};
@@ -485,6 +486,7 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {
+  event.newValue || delete own[event.key];
   var has_lost_device = device && (event.newValue == DEVICE_ID_NAME || event.persisted && read_device_id() != device);
   event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew(take_over_device) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
@@ -512,7 +514,7 @@ var grant_consent = function() {
 }, track_conversion = function(fields) {
   return track_call("conversion", fields);
 }, track_event = function(py_name, fields) {
-  return track_call("event", fields, py_name);
+  return track_call("event", fields, { name: py_name });
 }, track_page_view = function() {
   check_address();
 }, when_attributed = async function() {

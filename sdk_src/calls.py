@@ -9,7 +9,7 @@ from device_id import device
 from hashing import hash_contacts
 from ids import new_uuid
 from options import IS_BROWSER
-from outbox import add, drop_entry, drop_excess, finish_entry, times_discarded
+from outbox import add, drop_excess, finish_entry, own
 from signals import read_signals
 from stores import session, storage_key
 
@@ -43,9 +43,9 @@ def new_call(kind):
         return call
 
 
-async def track_call(kind, arguments, name):
+async def track_call(kind, arguments, preset):
     """A promise of what became of a call at the first attempt to deliver it; it rejects for bad arguments only."""
-    call = Object.assign(validate(arguments, FIELDS[kind], PATTERNS, name), new_call(kind))
+    call = Object.assign(validate(arguments, FIELDS[kind], PATTERNS, preset), new_call(kind))
     return __new__(NativePromise(lambda resolve: queue_call(call, resolve)))
 
 
@@ -59,7 +59,7 @@ def queue_call(call, resolve, change_device):
     waiting_entries.push(entry)
     allow_sending(may_send)
     if not has_consent():  # else they are about to be sent
-        drop_excess(waiting_entries, not call.signals, drop_entry)
+        drop_excess(waiting_entries, not call.signals)
 
 
 def allow_sending(permission):
@@ -82,12 +82,12 @@ def submit(entry):
 
 
 async def prepare(previous_submission, entry):
-    times_before = times_discarded
+    own_before = own
     try:
         if complete_call(entry.call):  # at once: the session may be another device's later
             await previous_submission
             await hash_contacts(entry.call)
-            if times_before == times_discarded:  # else consent was withdrawn meanwhile
+            if own_before is own:  # else consent was withdrawn meanwhile
                 return add(entry)
     except:
         pass

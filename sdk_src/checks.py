@@ -16,13 +16,14 @@ WHOLE_MATCH = 0  # in what `match` returns
 FIRST_GROUP = 1
 
 
-def validate(arguments, fields, patterns, name):
+def validate(arguments, fields, patterns, preset):
     """A plain copy of what `arguments` has of these fields, its own and inherited.
 
-    `name`, if there is one, takes the place of the name in `arguments`. Texts are trimmed; a blank one counts as not
-    given, and so does null; any other value without JSON is wrong. The JSON of each value, indented by a space a level,
-    has to match its pattern. Raises a TypeError that names the first field that does not, or that has to be given and
-    is not, with its value; 'fields' where `arguments` is no plain object. Other names are left out, with a warning.
+    What the object `preset` has, if there is one, takes the place of what `arguments` has. Texts are trimmed; a blank
+    one counts as not given, and so does null; any other value without JSON is wrong. The JSON of each value, indented
+    by a space a level, has to match its pattern. Raises a TypeError that names the first field that does not, or that
+    has to be given and is not, with its value; 'fields' where `arguments` is no plain object. Other names are left out,
+    with a warning.
     """
     arguments = {} if arguments == None else arguments
     wrong = {}.toString.call(arguments) != '[object Object]' and 'fields'
@@ -31,7 +32,7 @@ def validate(arguments, fields, patterns, name):
     for field in field_names.concat(Object.js_keys(arguments)):
         try:
             if field_names.includes(field):
-                given = {'name': name}[field] or arguments[field]
+                given = (preset if preset and preset.hasOwnProperty(field) else arguments)[field]
                 value = JSON.parse(JSON.stringify(given) or None)
                 if value == None and given != None:  # such as a function, or a number that is none
                     raise value

@@ -16,13 +16,12 @@ async def run_exclusively(lock_name, work):
     The browser may have put the tab that holds the lock to sleep for hours, and scripts of the page may answer in the
     browser's place. So `work` runs after LOCK_TIMEOUT at the latest.
     """
-    has_run = False
 
     def run():
-        nonlocal has_run
-        if not has_run:
-            has_run = True
-            return work()
+        nonlocal work
+        first = work
+        work = None
+        return first and first()
 
     try:
         await NativePromise.race(

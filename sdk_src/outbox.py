@@ -20,11 +20,12 @@ from options import batch_url, options
 from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
+from browser import __pragma__, AbortSignal, Date, JSON, Math, Object, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
 
 __pragma__('noskip')
 
 REQUEST_TIMEOUT = 10000  # milliseconds
+TOO_MANY_REQUESTS = 429  # the first of the statuses that a service may answer with by which calls are kept
 FINAL_STATUSES = '400 401 403 413 415'  # after which the service would refuse the same call again
 SALE = 'conversion'  # the kind of call that is dropped last, and goes first
 CALL_PREFIX = 'call_'
@@ -44,13 +45,15 @@ MAX_STORED_CHARACTERS = 240000  # of each, without their keys
 # Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
 # than 200 characters.
 MAX_BATCH_CHARACTERS = 10000
-unfinished = {}  # by call_id: what this page added and no attempt is over of yet
+own = {}  # by their keys, the stored texts of what this page wrote and nobody has removed but the site
+unfinished = {}  # by call_id: what this page is to send, and no attempt is over of yet
 unsent_entries = []  # what this page added and no request has carried yet
 is_leaving = False
-has_dropped = False
+# What `init` resolves with: how many calls were dropped, how many things thrown away that stood under our names and are
+# no calls or too old, and how many answers came from something other than the service.
+state = {'dropped': 0, 'unknown': 0, 'baseUrl': 0}
 last_outcome = None  # of the last attempt, as a code for the console
 failures = 0  # in succession
-times_discarded = 0  # how often consent was withdrawn on this page
 sending = None  # resolves once what this page added last was sent
 timer = None
 
@@ -59,15 +62,17 @@ def add(entry):
     """Send a call, now or with those that wait; its `resolve` runs after the first attempt."""
     lease(entry, LEASE_TIME)
     unsent_entries.push(entry)
-    unfinished[entry.call.call_id] = True
-    drop_excess(stored_entries(), is_of_site(entry), make_room)
+    drop_excess(stored_entries(), is_of_site(entry))
     send_unsent()
 
 
 def lease(entry, milliseconds):
     """Store an entry, with a lease that ends so many milliseconds from now."""
     entry.until = Date.now() + milliseconds
-    local.write(entry_key(entry), JSON.stringify(entry))
+    if milliseconds == LEASE_TIME:
+        unfinished[entry.call.call_id] = entry
+    own[entry_key(entry)] = JSON.stringify(entry)
+    local.write(entry_key(entry), own[entry_key(entry)])
 
 
 def send_unsent():
@@ -102,9 +107,9 @@ async def send_batch(batch):
     Only the service's own words end a call: firewalls, proxies and portals answer with the same statuses.
     """
     global failures, last_outcome
-    times_before = times_discarded
+    own_before = own
     try:
-        if remaining_pause() <= 0:
+        if not remaining_pause():
             # JavaScript's variables are undefined until they are assigned: after an exception, some of these still are.
             try:
                 # A list put together by hand, because of pages with an Array.prototype.toJSON.
@@ -133,6 +138,8 @@ async def send_batch(batch):
                 pass
             last_outcome = answered or ('refused' if response else 'offline')
             say(last_outcome, batch)
+            if not answered and response and response.status < TOO_MANY_REQUESTS:
+                note('baseUrl', batch_url())
             if answered:
                 failures = 0
             elif not is_leaving:
@@ -142,7 +149,7 @@ async def send_batch(batch):
         for entry in batch:
             del unfinished[entry.call.call_id]
             # What a withdrawal has removed is not stored again.
-            if times_before == times_discarded and not entry.outcome:
+            if own_before is own and not entry.outcome:
                 lease(entry, LEASE_ENDED)
                 entry.outcome = {'status': 'waiting'}
             finish_entry(entry)
@@ -201,13 +208,13 @@ def retry_delay(retry_after):
 
 
 def remaining_pause():
-    """The milliseconds until something may be sent; 0 or less if that is now.
+    """The milliseconds until something may be sent; 0 if that is now.
 
     A pause longer than MAX_PAUSE counts as none. So does one that begins later than now: the clock was set back since.
     """
     pause = local.read(storage_key(PAUSE_KEY)).js_split(' ')
     elapsed = Date.now() - pause[BEGIN]
-    return pause[LENGTH] - elapsed if elapsed >= 0 and pause[LENGTH] <= MAX_PAUSE else 0
+    return pause[LENGTH] - elapsed if elapsed >= 0 and elapsed < pause[LENGTH] <= MAX_PAUSE else 0
 
 
 def schedule_recovery():
@@ -215,10 +222,10 @@ def schedule_recovery():
     global timer
     clearTimeout(timer)
     entries = stored_entries()
-    drop_excess(entries, True, drop_entry)
-    drop_excess(entries, False, drop_entry)
+    drop_excess(entries, True)
+    drop_excess(entries, False)
     if entries.length:
-        timer = setTimeout(recover, Math.max(remaining_pause(), 0) + RECHECK_DELAY)
+        timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)
     resolve_attempted()  # type: ignore[misc]
 
 
@@ -247,9 +254,10 @@ def send_unsent_at_last():
 
     Such a page waits for no answer between two requests.
     """
-    entries = unsent_entries.splice(0)
-    entries.js_sort(lambda entry, other: (other.call.kind == SALE) - (entry.call.kind == SALE))
-    for entry in entries:
+    entries = unsent_entries.splice(0).js_sort(
+        lambda entry, other: (other.call.kind == SALE) - (entry.call.kind == SALE)
+    )
+    for entry in Object.js_values(unfinished):
         lease(entry, LEASE_ENDED)
     while entries.length:
         send_batch(take_batch(entries)).catch(say).then(schedule_recovery)
@@ -259,7 +267,10 @@ def send_stored():
     """Send the stored entries that no page is at work on."""
     free_entries = stored_entries().filter(
         # A lease can't end later than one that begins now; where it does, the clock was set back since.
-        lambda entry: not (entry.until <= Date.now() + LEASE_TIME and entry.until > Date.now())
+        lambda entry: (
+            not unfinished[entry.call.call_id]
+            and not (entry.until <= Date.now() + LEASE_TIME and entry.until > Date.now())
+        )
     )
     for entry in free_entries:
         lease(entry, LEASE_ENDED if is_leaving else LEASE_TIME)
@@ -267,14 +278,20 @@ def send_stored():
 
 
 def stored_entries():
-    """Every entry in the store, oldest first. Under a call's key, anything that is no such entry is removed."""
+    """Every entry in the store, oldest first, with those that the site has deleted there.
+
+    Under a call's key, anything that is no such entry is removed.
+    """
     entries = []
+    for key in Object.js_keys(own):
+        if not local.read(key):
+            local.write(key, own[key])
     for key in local.names(storage_key(CALL_PREFIX)).js_sort():
         entry = read_entry(key, local.read(key))
         if entry:
             entries.push(entry)
         else:
-            say('dropped', key, True)
+            note('unknown', key)
             local.remove(key)
     return entries
 
@@ -307,17 +324,16 @@ def read_entry(key, text):
 
 def discard_unsent():
     """After a withdrawal, drop the calls that no request has carried yet, and let no failed request keep its own."""
-    global times_discarded
-    times_discarded += 1
-    for entry in unsent_entries.splice(0):
-        unstore(entry)
-        finish_entry(entry)
+    global own
+    own = {}
+    unsent_entries.splice(0).forEach(discard)
 
 
-def drop_excess(entries, of_site, drop):
-    """Call `drop` with the oldest of too many entries, or of too many characters, but with sales last.
+def drop_excess(entries, of_site):
+    """Drop the oldest of too many entries, or of too many characters, but sales last.
 
-    Checks, which no site asks for, are counted apart from all other calls.
+    Checks, which no site asks for, are counted apart from all other calls. A call that this page is still to send from
+    its memory is removed from the store only.
     """
     while True:
         group = entries.filter(lambda entry: is_of_site(entry) == of_site)
@@ -325,7 +341,10 @@ def drop_excess(entries, of_site, drop):
             return
         oldest = group.find(lambda entry: entry.call.kind != SALE) or group[0]
         entries.splice(entries.indexOf(oldest), 1)
-        drop(oldest)
+        unstore(oldest)
+        if not unfinished[oldest.call.call_id]:
+            note('dropped', oldest)
+            finish_entry(oldest)
 
 
 def is_of_site(entry):
@@ -335,22 +354,18 @@ def is_of_site(entry):
 
 def unstore(entry):
     """Remove a call from the store."""
+    del own[entry_key(entry)]
     local.remove(entry_key(entry))
 
 
-def make_room(entry):
-    """Remove a call from the store; it is dropped, unless this page is still to send it from its memory."""
-    if unfinished[entry.call.call_id]:
-        unstore(entry)
-    else:
-        drop_entry(entry)
+def note(code, detail):
+    """Count a loss, or an answer that is not the service's. The first of a kind is a warning."""
+    say(code, detail, not state[code])
+    state[code] += 1
 
 
-def drop_entry(entry):
-    """Remove a call from the store unsent, and finish it. The first one is a warning."""
-    global has_dropped
-    say('dropped', entry, not has_dropped)
-    has_dropped = True
+def discard(entry):
+    """Remove a call from the store unsent, and finish it."""
     unstore(entry)
     finish_entry(entry)
 

@@ -14,10 +14,12 @@ from options import IS_BROWSER, options, script_source
 from outbox import (
     discard_unsent,
     erase_device,
+    own,
     recover,
     schedule_recovery,
     send_unsent_at_last,
     sending,
+    state,
     stored_entries,
 )
 from stores import KEY_PREFIX, local, session, storage_key
@@ -72,10 +74,10 @@ async def begin_visit(arguments):
             forget_visitor()
         else:
             say('grantConsent')
-    else:
-        say('iframe')
-        allow_sending(False)
-        resolve_attempted()  # type: ignore[misc]
+        return state
+    say('iframe')
+    allow_sending(False)
+    resolve_attempted()  # type: ignore[misc]
 
 
 async def start_visit():
@@ -213,6 +215,8 @@ def on_outside_event(event):
     overruled. A page in the cache hears nothing, and looks when it comes back. Where its device is gone without a
     withdrawal, such as by `Clear-Site-Data`, it goes on as another.
     """
+    if not event.newValue:
+        del own[event.key]  # sent by another tab, or deleted by it
     has_lost_device = device and (event.newValue == DEVICE_ID_NAME or (event.persisted and read_device_id() != device))
     if event.newValue == KEY_PREFIX or (
         has_lost_device and (local.read(KEY_PREFIX) == KEY_PREFIX or has_cookie(WITHDRAWAL_NAME))

@@ -30,7 +30,7 @@ def track_conversion(fields):
 
 
 def track_event(name, fields):
-    return track_call('event', fields, name)
+    return track_call('event', fields, {'name': name})
 
 
 def track_page_view():

@@ -33,7 +33,7 @@ for await (const line of createInterface({{ input: process.stdin }})) {{
   answer.sent = JSON.stringify(event == null ? fields : {{ ...fields, name: event }});
   try {{
     const taken = kind
-      ? validate(fields, FIELDS[kind], PATTERNS, event)
+      ? validate(fields, FIELDS[kind], PATTERNS, event == null ? null : {{ name: event }})
       : validate(fields, OPTIONS, OPTION_PATTERNS);
     answer.taken = JSON.stringify(taken);
   }} catch (error) {{

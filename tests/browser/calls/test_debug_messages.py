@@ -155,7 +155,9 @@ def test_every_code_has_a_sentence_and_is_documented() -> None:
     """What the sources say by code is a sentence of the file, and a line of docs/sdk.md."""
     root = SDK.parent
     sources = "".join(path.read_text() for path in (root / "sdk_src").glob("*.py"))
-    said = {code for call in re.findall(r"say\((.*)\)", sources) for code in re.findall(r"'(\w+)'", call)}
+    said = {
+        code for call in re.findall(r"(?:say|note)\((.*)\)", sources) for code in re.findall(r"'(\w+)'", call)
+    }
     said |= {"accepted", "rejected", "refused", "offline", "email", "phone", "error", "notes"}
     sentences = json.loads((SDK / "waylink.json").read_text())
     assert set(sentences) == said

@@ -1,4 +1,5 @@
-"""What a site deletes is no decision: a page whose device is gone goes on as another one.
+"""What a site deletes is no decision: a page whose device is gone goes on as another one, and calls that
+wait are not lost.
 
 The page is told by the browser's own event that it comes back, since only Chromium's automation keeps pages.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 
+from tests.browser.recording_server import acknowledge, refuse
 from tests.browser.visitor import INIT, SENTINEL, Visitor
 
 RETURN = "dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))"
@@ -56,3 +58,79 @@ def test_another_visit_of_the_tab_keeps_what_it_knows(visitor: Visitor) -> None:
     visitor.js(SENTINEL)
     assert devices(visitor)[-1] == other
     assert visitor.server.calls[-1].get("customer_id") == "c-18"
+
+
+# A page of the same site beside this one, as in another tab; `frame` is its window.
+OPEN_FRAME = """new Promise((opened) => {
+  const element = document.body.appendChild(document.createElement('iframe'));
+  element.onload = () => opened(void (window.frame = element.contentWindow));
+  element.src = '/framed';
+})"""
+REMOVE_CALLS = """new Promise((heard) => {
+  addEventListener('storage', () => heard());
+  for (const name of Object.keys(localStorage))
+    if (name.includes(':call_')) frame.localStorage.removeItem(name);
+})"""
+BACK_ONLINE = "void dispatchEvent(new Event('online'))"
+
+
+def leave_a_sale_waiting(visitor: Visitor) -> None:
+    """The service does not take a sale of this page, and takes what comes next."""
+    visitor.visit()
+    visitor.server.answer = refuse(503, Retry_After="1")
+    visitor.js(CONVERSION)
+    visitor.server.answer = acknowledge
+
+
+def test_a_site_that_clears_its_storage_loses_no_sale(visitor: Visitor) -> None:
+    """Must arrive again: a sale that waited when the site emptied `localStorage`."""
+    leave_a_sale_waiting(visitor)
+    visitor.js("void localStorage.clear()")
+    _, *tries = visitor.server.wait_for(3)
+    assert [call["kind"] for call in tries] == ["conversion", "conversion"]
+    assert tries[0]["call_id"] == tries[1]["call_id"]
+
+
+def test_what_was_cleared_is_there_for_the_next_page(visitor: Visitor) -> None:
+    """Must arrive from a later page: a sale that waited when the site emptied `localStorage`."""
+    visitor.visit()
+    visitor.server.answer = refuse(503, Retry_After="600")
+    visitor.js(CONVERSION)
+    visitor.js("void localStorage.clear()")
+    visitor.open("/later")
+    visitor.server.answer = acknowledge
+    visitor.js(INIT)
+    visitor.server.wait_for_kinds("conversion")
+
+
+def test_what_another_tab_has_sent_does_not_come_back(visitor: Visitor) -> None:
+    """Must not arrive: a sale that another tab has taken out of the store, because it was sent there."""
+    visitor.visit()
+    visitor.js(OPEN_FRAME)
+    visitor.server.answer = refuse(503, Retry_After="600")
+    visitor.js(CONVERSION)
+    visitor.js(REMOVE_CALLS)
+    visitor.server.answer = acknowledge
+    visitor.js("void (localStorage.removeItem('waylink:c_web_test:pause'))")
+    visitor.js(BACK_ONLINE)
+    visitor.expect("attribution", "conversion")
+
+
+def test_a_withdrawal_takes_what_the_page_remembers(visitor: Visitor) -> None:
+    """Must not arrive: a sale from before another tab's withdrawal, where the site had emptied the store."""
+    visitor.visit()
+    visitor.js(OPEN_FRAME)
+    visitor.server.answer = refuse(503, Retry_After="600")
+    visitor.js(CONVERSION)
+    visitor.server.answer = acknowledge
+    visitor.js("void localStorage.clear()")
+    visitor.js("frame.Waylink.init({apiKey: 'c_web_test', allowIframe: true})")
+    visitor.js("""new Promise((heard) => {
+      addEventListener('storage', (event) => event.newValue && heard());
+      frame.Waylink.denyConsent();
+    })""")
+    visitor.js("void Waylink.grantConsent()")
+    visitor.js(BACK_ONLINE)
+    visitor.js(SENTINEL)
+    assert visitor.sent.count("conversion") == 1
+    assert visitor.js("Object.keys(localStorage).filter((name) => name.includes(':call_'))") == []

@@ -26,7 +26,7 @@ ADDRESS = "/?utm_source=docs"
 HOST = "localhost"  # where contacts can be hashed
 # What each call has sent by the end of its example, the check of init included, and what it gives.
 EXPECTED: dict[str, tuple[list[str], Any]] = {
-    "init": (["attribution"], None),
+    "init": (["attribution"], {"dropped": 0, "unknown": 0, "baseUrl": 0}),
     "identify": (["attribution", "identify"], None),
     "trackLead": (["attribution", "lead"], "accepted"),
     "trackConversion": (["attribution", "conversion"], "accepted"),
