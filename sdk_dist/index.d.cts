@@ -93,11 +93,14 @@ export type Outcome =
   | { status: 'accepted'; notes?: string[] }
   /** The service could not be reached, or asked to wait: the call is kept, and sent again by this page or a later one. */
   | { status: 'waiting' }
+  /** The script has not come: the snippet keeps the call. */
+  | { status: 'not_loaded' }
   /** The service will not take it, for this reason, and it is not sent again. */
   | { status: 'rejected'; error: { errorMessage: string; fieldName: string } };
 
 /** What this page lost, and why: the numbers grow while the page is open, and the first of each is a warning in the console. */
 export interface PageState {
+  status?: undefined;
   /** Calls that were dropped because too many were waiting. */
   dropped: number;
   /** What stood in storage under Waylink's names, and is no call or has waited for more than a week. */
@@ -106,9 +109,17 @@ export interface PageState {
   baseUrl: number;
 }
 
+/** The script has not come: the snippet keeps the call, which is made if it comes later. Only where pages use the snippet. */
+export interface NotLoaded {
+  status: 'not_loaded';
+  dropped?: undefined;
+  unknown?: undefined;
+  baseUrl?: undefined;
+}
+
 export interface WaylinkSDK {
   /** Start, once for each page load, as early as possible. Resolves with undefined in an iframe and on a server. */
-  init(options: InitOptions): Promise<void> & Promise<PageState | undefined>;
+  init(options: InitOptions): Promise<void> & Promise<PageState | NotLoaded | undefined>;
   /** Say who the visitor is; later calls of this tab session carry it. */
   identify(identity: Identity): void;
   /** Each of the three resolves with undefined where nothing is sent: no consent, an iframe, a server. */

@@ -122,7 +122,11 @@ const tellConsent = (type, granted) => callInWindow(granted ? 'Waylink.grantCons
 const actions = {
   start: () => {
     const asks = data.consentType !== 'none';
-    callInWindow('Waylink.init', { apiKey: data.apiKey, consentMode: asks ? 'required' : 'not_required' });
+    callInWindow('Waylink.init', {
+      apiKey: data.apiKey,
+      baseUrl: data.script,
+      consentMode: asks ? 'required' : 'not_required'
+    });
     if (asks) {
       addConsentListener(data.consentType, tellConsent);
       if (isConsentGranted(data.consentType)) tellConsent(data.consentType, true);

@@ -60,7 +60,7 @@ add_action(
 			return;
 		}
 		// The options of `Waylink.init`, which a site can change.
-		$options = apply_filters( 'waylink_options', array( 'apiKey' => $api_key, 'consentMode' => 'required' ) );
+		$options = apply_filters( 'waylink_options', array( 'apiKey' => $api_key, 'baseUrl' => $script, 'consentMode' => 'required' ) );
 		$code    = file_get_contents( __DIR__ . '/snippet.js' )
 			. 'Waylink.init(' . wp_json_encode( $options, JSON_HEX_TAG ) . ");\n"
 			. file_get_contents( __DIR__ . '/consent.js' );

@@ -199,8 +199,9 @@ def test_bad_arguments_are_named(visitor: Visitor) -> None:
     are. Metadata 8,000 levels deep is bad, too, and no error of the page."""
     visitor.visit()
     visitor.js(FAULTS)
-    calls = ", ".join(f"Waylink.{call}.catch((error) => [error.name, error.message])" for call, _ in WRONG)
-    assert visitor.js(f"Promise.all([{calls}])") == [["TypeError", f"Waylink: {name}"] for _, name in WRONG]
+    told = "(error) => [error.name, ...error.message.split(' ', 2)]"  # behind the name stands the value
+    calls = ", ".join(f"Waylink.{call}.catch({told})" for call, _ in WRONG)
+    assert visitor.js(f"Promise.all([{calls}])") == [["TypeError", "Waylink:", name] for _, name in WRONG]
     visitor.expect("attribution")
     assert visitor.js("faults") == []
 
@@ -304,7 +305,7 @@ def test_who_waits_learns_that_init_was_rejected(visitor: Visitor) -> None:
         "window.soon = (it) => Promise.race([it, new Promise((say) => setTimeout(say, 3e3, 'open'))]), 0"
     )
     visitor.js("void (window.context = Waylink.whenAttributed())")
-    assert visitor.js("Waylink.init({apiKey: 5}).catch(String)") == "TypeError: Waylink: apiKey"
+    assert visitor.js("Waylink.init({apiKey: 5}).catch(String)") == "TypeError: Waylink: apiKey 5"
     assert visitor.js("soon(context)") is None
     assert visitor.js("soon(Waylink.whenAttributed())") is None
     visitor.js("void (Waylink.init({apiKey: 'k'}), window.context = Waylink.whenAttributed())")

@@ -54,7 +54,7 @@ async def test_the_snippet_is_the_one_of_the_docs(person: Person) -> None:
     shown = snippet(await person.get("/install"))
     assert shown.startswith(documented[1])
     assert '<script async src="http://localhost:8080/waylink.js"></script>' in shown
-    assert "apiKey: 'c_web_…'" in shown
+    assert "baseUrl: 'http://localhost:8080', apiKey: 'c_web_…'" in shown
 
 
 async def test_the_snippet_erases_where_the_organization_does(

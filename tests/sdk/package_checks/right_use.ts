@@ -3,7 +3,7 @@ import Default, { Waylink } from 'waylink';
 import 'waylink/links';
 import 'waylink/domains';
 import 'waylink/privacy';
-import type { AttributionContext, InitOptions, Outcome, PageState, WaylinkSDK } from 'waylink';
+import type { AttributionContext, InitOptions, NotLoaded, Outcome, PageState, WaylinkSDK } from 'waylink';
 
 const options: InitOptions = {
   apiKey: 'c_web_1',
@@ -20,7 +20,7 @@ const options: InitOptions = {
 };
 const started: Promise<void> = Waylink.init(options);
 await Waylink.init({ apiKey: 'c_web_1' });
-const state: PageState | undefined = await Waylink.init({ apiKey: 'c_web_1' });
+const state: PageState | NotLoaded | undefined = await Waylink.init({ apiKey: 'c_web_1' });
 const lost: number = (state?.dropped ?? 0) + (state?.unknown ?? 0) + (state?.baseUrl ?? 0);
 Waylink.identify({ customer_id: 'c', email: 'a@b.example', phone: '+16505551212', name: 'Ada' });
 Waylink.identify({ customer_id: 'c', email_sha256: 'f'.repeat(64), phone_sha256: '0'.repeat(64) });
