@@ -142,7 +142,10 @@ class Sequencer:
         return placed
 
     async def _place_each(self, session: BlockingSession) -> int:
-        """Give the first waiting entries of each organization their places, each by itself."""
+        """Give the first waiting entries of each organization their places, each by itself.
+
+        They are those of the next batch, and those that failed before.
+        """
         placed = 0
 
         async def place(org_id: OrgId) -> None:
@@ -152,11 +155,17 @@ class Sequencer:
             except _OtherSequencerActive:  # or one that was killed, or stopped
                 await _end_left_behind(self._database)
 
-        waiting = await self._database[entries.NAME].distinct("org_id", _WAITING)
-        org_ids = sorted({*waiting, *await self._items.failing()})
+        org_ids = sorted({*await self._next_organizations(), *await self._items.failing()})
         await self._items.each([item_of_organization(OrgId(org_id)) for org_id in org_ids], place)
         self._left_out = list(await self._items.failing())
         return placed
+
+    async def _next_organizations(self) -> set[str]:
+        """Whose entries the next batch would have, without those that are left out until their next try."""
+        others = _WAITING | {"org_id": {"$nin": await self._items.waiting()}}
+        # A `distinct` would read the whole collection, at each conflict with whoever places a feed alone.
+        found = self._database[entries.NAME].find(others, {"org_id": 1}).sort(_OLDEST_FIRST)
+        return {entry["org_id"] async for entry in found.limit(MOST_PER_TRANSACTION)}
 
     async def _look_after_failing(self, session: BlockingSession) -> None:
         """Try organizations again whose pause is over, each by itself; the others stay left out."""

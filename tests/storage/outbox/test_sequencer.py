@@ -55,6 +55,24 @@ async def test_who_asks_is_not_stopped_by_another_feed(service: Service) -> None
             await place_all(database, damaged)
 
 
+async def test_a_feed_that_fails_has_nobody_read_all_feeds(service: Service) -> None:
+    """What was placed long ago is not read again to find out whose entries wait."""
+    async with fresh_database(service.resources.database) as database:
+        damaged, whole = await _waiting(database), await _waiting(database)
+        await database[heads.NAME].insert_one({"_id": damaged, "place": "many", "stamp": Timestamp(1, 1)})
+        await database.command("profile", 2)
+        try:
+            async with running(Sequencer(database)):
+                await wait_for_async(partial(_is_placed, database, whole), "the other feed goes on")
+        finally:
+            await database.command("profile", 0)
+        of_feeds = {"ns": f"{database.name}.{entries.NAME}"}
+        plans = await database["system.profile"].distinct("planSummary", of_feeds)
+        await database["system.profile"].drop()
+        assert "COLLSCAN" not in plans
+        assert any(plan.startswith("IXSCAN") for plan in plans)
+
+
 async def test_one_that_was_killed_while_it_placed_holds_no_feed(service: Service) -> None:
     """Its transaction, which MongoDB would keep for a minute, is ended by whoever meets its head once its
     lease has run out; the others' entries have their places before."""
@@ -88,4 +106,5 @@ async def _waiting(database: Database) -> OrgId:
 
 
 async def _is_placed(database: Database, org_id: OrgId) -> bool:
-    return await database[entries.NAME].find_one({"org_id": org_id, "waits": True}) is None
+    waiting = {"org_id": org_id, "waits": True}
+    return await database[entries.NAME].find_one(waiting, sort=sequencer._OLDEST_FIRST) is None
