@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -67,7 +67,11 @@ def _add(resource: Resource[Any], names: CommandNames) -> click.Command:
     async def run(database: Database, org_id: OrgId, **given: Any) -> CommandResult:
         await get_organization(database, org_id)
         with _errors(resource, names, org_id):
-            told = _parsed(resource.told, {name: _read(resource, name, text) for name, text in given.items()})
+            told = _parsed(
+                resource.told,
+                {name: _read(resource, name, text) for name, text in given.items()},
+                resource.required,
+            )
             return resource.to_json(await Things(resource).add(database, org_id, told, utc_now()))
 
     options = [
@@ -104,10 +108,15 @@ def _read(resource: Resource[Any], name: str, text: str | None) -> object:
         raise InvalidField(name, "must be JSON") from None
 
 
-def _parsed(rules: Mapping[str, Rule[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What options give, parsed as over REST. Raises FieldError."""
+def _parsed(
+    rules: Mapping[str, Rule[Any]], given: Mapping[str, Any], required: Collection[str] = ()
+) -> dict[str, Any]:
+    """What options give, parsed as over REST; an empty text is no value, but of what is required.
+
+    Raises FieldError.
+    """
     errors: list[FieldError] = []
-    values = {name: value for name, value in given.items() if value not in (None, "")}
+    values = {name: value for name, value in given.items() if value not in (None, "") or name in required}
     fields = parse_fields(rules, values, errors)
     raise_all(errors)
     return fields

@@ -36,6 +36,10 @@ def test_things_are_added_listed_and_removed(running: ServiceProcess, org_id: Or
         if own.option and own.option.is_json:
             name = own.option.name
             assert f"{name} must be JSON" in running.refusal(group, "add", *of, *options, name, "{")
+        if own.option and own.is_required:
+            name = own.option.name
+            assert f"{name} must" in running.refusal(group, "add", *of, *options, name, "")
+    assert running.command(group, "list", *of) == {listed: []}
 
 
 def test_what_is_wrong_names_its_option(running: ServiceProcess, org_id: OrgId) -> None:

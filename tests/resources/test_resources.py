@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from asyncio import gather
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
@@ -120,6 +121,22 @@ async def test_from_making_to_deleting(calls: Calls, resource: Resource[Any]) ->
 
 def _id_of(thing: Thing) -> str:
     return str(thing["id"])
+
+
+@each_resource
+async def test_changes_at_the_same_moment(calls: Calls, resource: Resource[Any]) -> None:
+    """Of changes of different fields that are made at once, each is kept."""
+    example = await calls.example()
+    made = await calls.made(example.new)
+    for wanted in [example.change, {name: example.new[name] for name in example.change}] * 3:
+        bodies = [{name: value} for name, value in wanted.items()]
+        answers = await gather(*(calls.call("PATCH", f"/{made['id']}", body) for body in bodies))
+        assert {answer.status_code for answer in answers} == {200}
+        [changed] = await calls.listed()
+        shown = {
+            name: answer.json()[name] for body, answer in zip(bodies, answers, strict=True) for name in body
+        }
+        assert changed == changed | shown
 
 
 @each_resource

@@ -13,7 +13,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.resources.resource import FilterOperator, Resource, ThingT
 from backend.domain.resources.resource_field import MadeBy, Referent
-from backend.storage.driver.mongo import Database, Document
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.links.links import find_link
 from backend.storage.schema.own_documents import OwnDocuments
 
@@ -68,11 +68,14 @@ class Things(Generic[ThingT]):
         Raises ItemUnknown, and InvalidField for an id of another organization's.
         """
         await self._check_referents(database, org_id, changes)
-        if changes and self.resource.completed:
-            before = await self.get(database, org_id, given_id)
-            changes = self.resource.completed(changes, before)
-        stored = self.resource.stored_values(changes)
-        return self._from(await self._documents.change(database, org_id, given_id, stored))
+        if changes and (completed := self.resource.completed):
+
+            async def work(session: ClientSession) -> ThingT:
+                before = self._from(await self._documents.get(database, org_id, given_id, session))
+                return await self._set(database, org_id, given_id, completed(changes, before), session)
+
+            return await in_transaction(database, work)  # nothing that others change meanwhile is set back
+        return await self._set(database, org_id, given_id, changes)
 
     async def delete(self, database: Database, org_id: OrgId, given_id: str) -> ThingT:
         """Delete it. Returns it as it was. Raises ItemUnknown."""
@@ -89,6 +92,17 @@ class Things(Generic[ThingT]):
             given = values.get(name) if own.refers_to is Referent.LINK else None
             if given is not None and await find_link(database, LinkId(given), org_id) is None:
                 raise InvalidField(name, "must be a link of your organization")
+
+    async def _set(
+        self,
+        database: Database,
+        org_id: OrgId,
+        given_id: str,
+        values: Mapping[str, Any],
+        session: ClientSession | None = None,
+    ) -> ThingT:
+        stored = self.resource.stored_values(values)
+        return self._from(await self._documents.change(database, org_id, given_id, stored, session))
 
     @property
     def _documents(self) -> OwnDocuments:

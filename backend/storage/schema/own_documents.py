@@ -37,15 +37,23 @@ class OwnDocuments:
         owned = {"_id": given_id, "org_id": org_id}
         return existing(await database[self.collection].find_one(owned, session=session))
 
-    async def change(self, database: Database, org_id: OrgId, given_id: str, changes: Document) -> Document:
+    async def change(
+        self,
+        database: Database,
+        org_id: OrgId,
+        given_id: str,
+        changes: Document,
+        session: ClientSession | None = None,
+    ) -> Document:
         """Set these fields, if any. Returns the document as it is then."""
         if not changes:
-            return await self.get(database, org_id, given_id)
+            return await self.get(database, org_id, given_id, session)
         return existing(
             await database[self.collection].find_one_and_update(
                 {"_id": given_id, "org_id": org_id},
                 {"$set": changes},
                 return_document=ReturnDocument.AFTER,
+                session=session,
             )
         )
 
