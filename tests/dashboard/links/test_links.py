@@ -173,6 +173,26 @@ async def test_a_link_is_changed(
     assert shown["link_name"] == "Other"
 
 
+async def test_a_link_gets_a_signed_destination(
+    person: Person, organization: TestOrganization, database: Database
+) -> None:
+    """Nothing is added to it, although the box that says so was not ticked; the box can say otherwise."""
+    where = await path_of_new(person, organization, selected_path="signed")
+    for url, is_untouched in (
+        ("https://b.example/f?X-Amz-Signature=ab", True),
+        ("https://b.example/", False),
+    ):
+        answer = await person.send(f"{where}/edit", f"{where}/edit", destination_url=url)
+        assert answer.status_code == 303
+        link = await find_link_at(database, organization.domain, "signed", organization.id)
+        assert link
+        assert link.adds_link_id is not is_untouched
+    await person.send(f"{where}/edit", f"{where}/edit", leaves_untouched="true", query_precedence="visitor")
+    link = await find_link_at(database, organization.domain, "signed", organization.id)
+    assert link
+    assert (link.adds_link_id, link.query_precedence) == (False, "visitor")
+
+
 async def test_a_change_that_breaks_a_rule(
     person: Person, organization: TestOrganization, database: Database
 ) -> None:

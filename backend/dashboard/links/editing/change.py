@@ -58,6 +58,8 @@ async def links_change(link_id: LinkId) -> Response:
     body, problems = read_body(fields, CHANGE_RULES)
     for more, more_problems in (read_limits(fields), read_forwarding(fields)):
         body, problems = body | more, problems | more_problems
+    if body["adds_link_id"] is link.adds_link_id:
+        del body["adds_link_id"]  # so that it follows a destination that is signed from now on
     if problems:
         return await change_form(link, fields, problems, choices)
     try:
