@@ -311,7 +311,7 @@ class Redirector:
 
     async def _tell_ahead(self, visit: Visit) -> Answer:
         """Where a short URL leads. Nothing is recorded: nobody has gone there yet."""
-        entry = await self._find(visit, path_prefixes(visit.raw_path))
+        entry = await self._find(visit, path_prefixes(visit.raw_path)) or await self._find_meant(visit)
         decision = self._decider.decide(visit, entry, arrival := self._arrivals.of(visit)) if entry else None
         if decision is None:
             return pages.not_found(visit)
