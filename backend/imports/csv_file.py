@@ -26,6 +26,7 @@ _WORKBOOK = b"PK\x03\x04"  # .xlsx and .ods are ZIP archives
 _SAMPLE = 4096
 # The first line by which a file tells Excel what separates its cells.
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 class UnreadableCsv(OperatorError):
@@ -98,8 +99,13 @@ def _is_empty(cells: list[str]) -> bool:
 
 
 def _delimiter_of(text: str) -> str:
-    """What separates cells: a tab if the first row has one, else the more frequent of comma and semicolon."""
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    if "\t" in first:
+    """What separates cells: a tab if the first row has one, else the more frequent of comma and semicolon.
+
+    What stands in quotes separates nothing. A first row of one cell heads a single column, whose addresses
+    may have commas: a tab then leaves them whole.
+    """
+    first = _QUOTED.sub("", next((line for line in text.splitlines() if line.strip()), ""))
+    commas, semicolons = first.count(","), first.count(";")
+    if "\t" in first or not commas + semicolons:
         return "\t"
-    return ";" if first.count(";") > first.count(",") else ","
+    return ";" if semicolons > commas else ","

@@ -49,11 +49,14 @@ _FLAGS = {
 # What spreadsheets make of a long number, what they show in the place of a value, and a whole number in them.
 _SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+", re.IGNORECASE)
 _ERROR = re.compile(r"#(?:REF|N/A|NAME|VALUE|DIV/0|NULL|NUM|NV|BEZUG|WERT|SPILL|CALC)[!?]?", re.IGNORECASE)
-_WHOLE = re.compile(r"([0-9]+)(?:[.,]0+)?", re.ASCII)
+# Not with three zeros: 1,000 is one in some countries, and a thousand in others.
+_WHOLE = re.compile(r"([0-9]+)(?:[.,]0{1,2})?", re.ASCII)
 # Day, month and year, of which only dots say that the day comes first.
 _WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
-# Days since 1900, as a spreadsheet has a time that is not formatted: from 1954 to 2119.
-_SERIAL_NUMBERS = range(20_000, 80_000)
+# The seconds of times from 2001 to 2128. Smaller numbers are years, days such as 20240531, or days since 1900,
+# as a spreadsheet has a time that is not formatted.
+_SECONDS = range(10**9, 5 * 10**9)
+_PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
 # The roots of domains, in files of services that have them among the links.
 _ROOTS = frozenset({"/", "_root"})
 
@@ -172,7 +175,8 @@ def parse_flag(column: str, text: str) -> bool:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """The time in this text: ISO 8601, day, month and year with dots, or (milli)seconds since 1970.
+    """The time in this text: ISO 8601, day, month and year with dots, or (milli)seconds since 1970, not
+    before 2001.
 
     None if it is empty or none of these. A time without a zone is in UTC.
     """
@@ -182,16 +186,21 @@ def parse_moment(text: str) -> datetime | None:
             day, month, year, hour, minute, second = (int(part or 0) for part in dotted.groups())
             return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
         if text.isascii() and text.isdecimal():
-            number = int(text)
-            if number in _SERIAL_NUMBERS:
-                return None
-            return datetime.fromtimestamp(number / 1000 if number >= _MILLISECONDS_FROM else number, UTC)
+            return _from_digits(text)
         moment = datetime.fromisoformat(text)
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         moment.astimezone(UTC)  # in the first year or the last, UTC may have no such time
     except (ValueError, OverflowError, OSError):
         return None
     return moment
+
+
+def _from_digits(text: str) -> datetime | None:
+    if _PLAIN_DAY.fullmatch(text):
+        return datetime.strptime(f"{text}+0000", "%Y%m%d%z")
+    number = int(text)
+    seconds = number / 1000 if number >= _MILLISECONDS_FROM else number
+    return datetime.fromtimestamp(seconds, UTC) if int(seconds) in _SECONDS else None
 
 
 def _identity(cells: Mapping[str, str]) -> dict[str, str]:

@@ -115,15 +115,32 @@ def parsed(**fields: str) -> ImportRow:
         ("1.2.2030", datetime(2030, 2, 1, tzinfo=UTC)),
         ("01.02.2030, 08:05:09", datetime(2030, 2, 1, 8, 5, 9, tzinfo=UTC)),
         ("2030-02-01 08:05", datetime(2030, 2, 1, 8, 5, tzinfo=UTC)),
+        ("20300201", datetime(2030, 2, 1, tzinfo=UTC)),
+        ("1717156800", datetime(2024, 5, 31, 12, tzinfo=UTC)),
+        ("1717156800000", datetime(2024, 5, 31, 12, tzinfo=UTC)),
     ],
 )
 def test_times_that_are_certain(text: str, at: datetime) -> None:
-    """With dots the day comes first, in every country that writes dots."""
+    """With dots the day comes first, in every country that writes dots; eight digits are a day."""
     assert parse_moment(text) == at
     assert parsed(starts_at=text).parse().new.fields["starts_at"] == at
 
 
-@pytest.mark.parametrize("text", ["05/06/2024", "31.13.2024", "45443.5", "45443", "tomorrow", "1.2.24"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "05/06/2024",
+        "31.13.2024",
+        "45443.5",
+        "45443",
+        "tomorrow",
+        "1.2.24",
+        "20241331",
+        "20240531120000",
+        "2024",
+        "1717156800000000",
+    ],
+)
 def test_times_that_are_not(text: str) -> None:
     """What two countries read differently, and the number that a spreadsheet has for a day, are refused."""
     with pytest.raises(InvalidField, match=f"^expires_at must be a time such as .*, not {text}$"):
@@ -158,6 +175,23 @@ def test_what_a_spreadsheet_has_lost(fields: dict[str, str], reason: str) -> Non
 
 
 def test_whole_numbers() -> None:
-    """`5.0` and `5,0` are five."""
+    """`5.0` and `5,0` are five; `5,000` is five in some countries, and five thousand in others."""
     for text in ("5", "5.0", "5,00"):
         assert parsed(max_clicks=text).parse().new.fields["max_clicks"] == 5
+    for text in ("5,000", "5.000"):
+        with pytest.raises(InvalidField, match="max_clicks must be a whole number"):
+            parsed(max_clicks=text).parse()
+
+
+def test_a_single_column_has_whole_addresses() -> None:
+    """Where the first row has one cell, commas and semicolons are those of addresses."""
+    for head in ("destination_url", "https://a.example/", '"destination_url"'):
+        table = lines_of_table(f"{head}\nhttps://a.example/b,c;d\n")
+        assert table[1].cells == ["https://a.example/b,c;d"]
+
+
+def test_what_is_quoted_separates_nothing() -> None:
+    """A heading with separators in quotes does not decide what separates cells."""
+    for quoted in ('"b; c; d"', '"b\tc"'):
+        assert lines_of_table(f"a,{quoted}\n1,2\n")[1].cells == ["1", "2"]
+    assert lines_of_table('a;"b, c, d"\n1;2\n')[1].cells == ["1", "2"]
