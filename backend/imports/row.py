@@ -53,8 +53,8 @@ _ERROR = re.compile(r"#(?:REF|N/A|NAME|VALUE|DIV/0|NULL|NUM|NV|BEZUG|WERT|SPILL|
 _WHOLE = re.compile(r"([0-9]+)(?:[.,]0{1,2})?", re.ASCII)
 # Day, month and year, of which only dots say that the day comes first.
 _WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
-# The seconds of times from 2001 to 2128. Smaller numbers are years, days such as 20240531, or days since 1900,
-# as a spreadsheet has a time that is not formatted.
+# The seconds of times from 2001 to 2128. Smaller numbers are years, days such as 20240531, or days since
+# 1900, as a spreadsheet has a time that is not formatted.
 _SECONDS = range(10**9, 5 * 10**9)
 _PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
 # The roots of domains, in files of services that have them among the links.
