@@ -2,18 +2,74 @@
 
 from __future__ import annotations
 
-from backend.app_api.clipboard_text import find_copied_text
-from backend.app_api.deferred_link import find_deferred_link
+from collections.abc import Sequence
+
 from backend.app_api.link_of_open import MatchedLink
-from backend.domain.apps.deferred_links import app_of_open
-from backend.domain.apps.installs import AppOpen, Install, Match
+from backend.domain.apps.clipboard_texts import ClipboardText, id_of_text
+from backend.domain.apps.deferred_links import (
+    Candidate,
+    app_of_open,
+    days_of_window,
+    hash_address,
+    only_candidate,
+)
+from backend.domain.apps.installs import AppOpen, AppPlatform, Install, Match
 from backend.domain.ids import LinkId, OrgId
+from backend.domain.links.links import Link
 from backend.domain.visitors.app_visits import opened_at
 from backend.json_api.call_limits import sender
 from backend.storage.accounts.apps import list_apps
+from backend.storage.apps.clipboard_texts import find_text
+from backend.storage.apps.deferred_links import find_candidates
 from backend.storage.apps.installs import AlreadyClaimed, RecordedInstall, find_install, record_install
+from backend.storage.clicks.address_keys import find_address_keys
 from backend.storage.links.links import find_link
-from backend.web.current import resources
+from backend.web.current import resources, visitor_address
+
+
+async def find_deferred_link(
+    opened: AppOpen, org_id: OrgId, app_id: str, named: Link | None
+) -> Candidate | None:
+    """The click that led to a first launch of this app; None if there is none.
+
+    No other installation gets it again.
+
+    If the open names a link (`named`), only clicks on that link count. If several clicks are possible, the
+    result is None: a guess could show somebody else's link.
+    """
+    waiting = await _waiting(opened, org_id, app_id)
+    if named:
+        waiting = [candidate for candidate in waiting if candidate.link_id == named.id]
+    return only_candidate(waiting)
+
+
+async def _waiting(opened: AppOpen, org_id: OrgId, app_id: str) -> Sequence[Candidate]:
+    """The remembered clicks for this app from the address that the open comes from."""
+    if not resources().settings.deferred_link_seconds:
+        return []
+    hashes = await _address_hashes(org_id)
+    if not hashes:
+        return []
+    now = resources().clock()
+    return await find_candidates(
+        resources().database, hashes, org_id, app_id=app_id, platform=opened.platform, now=now
+    )
+
+
+async def _address_hashes(org_id: OrgId) -> list[str]:
+    """The caller's address, hashed with each key that may still be in use for earlier clicks."""
+    keys = await find_address_keys(resources().database, days_of_window(resources().clock()))
+    address = visitor_address()
+    return [hashed for key in keys if (hashed := hash_address(key, org_id, address))]
+
+
+async def find_copied_text(opened: AppOpen, org_id: OrgId, app_id: str) -> ClipboardText | None:
+    """The text that the open brings, if it can be redeemed: it is of this organization and of this app."""
+    text_id = id_of_text(opened.clipboard_text or "")
+    if text_id is None or opened.platform is not AppPlatform.IOS:
+        return None
+    return await find_text(resources().database, text_id, org_id, app_id, resources().clock())
+
 
 # Found from what a tap in a browser left, and not from what the app itself names at each open.
 _LEFT_BY_TAP = frozenset({Match.CLIPBOARD, Match.ADDRESS})

@@ -3,18 +3,117 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from backend.archives.archive_file import Header, check_whole, read_entries, read_header
-from backend.archives.ledger_reading import ArchivedLedger, read_ledger
-from backend.domain.ids import LinkId
-from backend.domain.ledger.books import CheckResult, SignedStatement, check_books
+from backend.archives.archive_file import Entry, Header, check_whole, read_entries, read_header
+from backend.domain.clicks.block import DAY_MS, Columns, UnreadableBlock, contents, moment, unpack
+from backend.domain.ids import LinkId, OrgId
+from backend.domain.ledger.books import Books, CheckResult, ShownBlock, SignedStatement, check_books
 from backend.domain.ledger.discrepancies import DiscrepancyKind
 from backend.domain.ledger.statements import Statement
+from backend.storage.clicks import blocks as click_blocks
+from backend.storage.driver.mongo import Document
+from backend.storage.ledger import statements
 from backend.storage.ledger.ed25519 import is_signed
+from backend.storage.ledger.statement_signing import receipts_of
+from backend.storage.links import links
+from backend.storage.outbox import entries
+
+
+@dataclass(slots=True)
+class ArchivedLedger:
+    """The ledger of an archive.
+
+    `clicks` has the number of requests by link and day in UTC, and `counted` the number of those that count.
+    `short_urls` has domain and path of each link. `malformed` has a place and an error for each document that
+    can't be read.
+    """
+
+    org_id: OrgId
+    books: Books = field(init=False)
+    clicks: Counter[tuple[LinkId, date]] = field(default_factory=Counter)
+    counted: Counter[tuple[LinkId, date]] = field(default_factory=Counter)
+    short_urls: dict[LinkId, str] = field(default_factory=dict)
+    malformed: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.books = Books(self.org_id)
+
+
+def read_ledger(org_id: OrgId, archive_entries: Iterable[Entry]) -> ArchivedLedger:
+    """The ledger in these documents of the organization's archive."""
+    ledger = ArchivedLedger(org_id)
+    for entry in archive_entries:
+        if reader := _READERS.get(entry.collection):
+            try:
+                reader(ledger, entry.document)
+            except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+                own_id = str(entry.document.get("_id")).removeprefix(f"{org_id}/")
+                ledger.malformed.append((f"{entry.collection} {own_id}", f"line {entry.line}: {error}"))
+    return ledger
+
+
+def _read_block(ledger: ArchivedLedger, document: Document) -> None:
+    parts = click_blocks.parts_of(document)
+    try:
+        columns = unpack(document["packed"])
+    except UnreadableBlock:
+        ledger.books.unreadable |= {part.id for part in parts}
+        return
+    sizes = [part.clicks for part in parts]
+    if min(sizes) < 1 or sum(sizes) != len(columns.at):
+        raise ValueError("its parts do not have as many clicks as it has")
+    for part, content in zip(parts, contents(ledger.org_id, columns, sizes), strict=True):
+        if part.id in ledger.books.blocks:
+            raise ValueError(f"the block {part.id} is there twice")
+        ledger.books.blocks[part.id] = ShownBlock(part.clicks, content)
+    _count(ledger, columns)
+
+
+def _count(ledger: ArchivedLedger, columns: Columns) -> None:
+    """Count the clicks by link and day."""
+    day = moment(columns.at[0] // DAY_MS * DAY_MS).date()
+    requests = Counter(columns.link)
+    is_counted = [reason is None for _, reason, *_ in columns.whats]
+    clicks = zip(columns.link, columns.what, strict=True)
+    counting = Counter(link for link, what in clicks if is_counted[what])
+    ledger.clicks.update({(columns.links[link], day): number for link, number in requests.items()})
+    ledger.counted.update({(columns.links[link], day): number for link, number in counting.items()})
+
+
+def _read_entry(ledger: ArchivedLedger, document: Document) -> None:
+    receipts = receipts_of(document)
+    place = document.get("place")
+    if not receipts:
+        return
+    day = document["stamp"].as_datetime().date()
+    ledger.books.stored_on |= {receipt.block: day for receipt in receipts}
+    if type(place) is not int:
+        ledger.books.waiting += receipts
+    elif place in ledger.books.placed:
+        raise ValueError(f"the place {place} is given twice")
+    else:
+        ledger.books.placed[place] = receipts
+
+
+def _read_statement(ledger: ArchivedLedger, document: Document) -> None:
+    ledger.books.statements.append(statements.from_document(document))
+
+
+def _read_link(ledger: ArchivedLedger, document: Document) -> None:
+    ledger.short_urls[LinkId(document["_id"])] = f"{document['domain']}/{document['path']}"
+
+
+_READERS: Mapping[str, Callable[[ArchivedLedger, Document], None]] = {
+    click_blocks.NAME: _read_block,
+    entries.NAME: _read_entry,
+    statements.NAME: _read_statement,
+    links.NAME: _read_link,
+}
+
 
 # So long after its end a day is signed at the latest, where the service runs.
 _SIGNED_AFTER = timedelta(hours=1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from quart import Response, request, url_for
+from quart import Response, abort, jsonify, request, url_for
 
 from backend.dashboard.analytics.answers import ask_all
 from backend.dashboard.analytics.events import NAME_CARD, events_query
@@ -18,20 +19,20 @@ from backend.dashboard.analytics.tables import names_of, table
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
-from backend.dashboard.frame.labels import PLATFORMS
-from backend.dashboard.frame.outcomes import OUTCOMES
+from backend.dashboard.frame.labels import PLATFORMS, device_in_words
+from backend.dashboard.frame.outcomes import OUTCOMES, outcome_in_words
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.course import LinkCourse, clicks_address, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.rule_variants import splits_of
 from backend.dashboard.links.editing.rules import words_of
-from backend.dashboard.links.latest import latest_table
 from backend.dashboard.links.link_query import MADE_BY
 from backend.dashboard.links.sales import LATEST, sale_table
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field
-from backend.domain.clicks.clicks import NotCounted
+from backend.domain.clicks.block import moment
+from backend.domain.clicks.clicks import Click, NotCounted
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Behavior, Link
@@ -39,11 +40,67 @@ from backend.domain.links.tags import tags_on
 from backend.storage.accounts.organizations import find_click_days, get_organization
 from backend.storage.analytics.clicks.click_breakdown import Breakdown, ClickBreakdown
 from backend.storage.analytics.clicks.click_windows import ClickWindow
+from backend.storage.analytics.clicks.latest_clicks import MOST_CLICKS, LatestClicks
 from backend.storage.apps.install_counts import count_install_window
 from backend.storage.clicks.retention import single_clicks_since
 from backend.storage.links.tags import find_tags_of
 from backend.storage.links.taken_clicks import count_taken
 from backend.web.current import resources
+
+# The script asks for clicks of this time again: most are stored within a second, and some later. A click that
+# takes longer shows on the next load.
+_OVERLAP = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class LatestTable:
+    """The rows, and the time from which on the script asks for newer ones (milliseconds since 1970)."""
+
+    rows: list[dict[str, str]]
+    since: int
+    most: int = MOST_CLICKS
+
+
+async def latest_table(link_id: LinkId) -> LatestTable:
+    """The link's latest clicks."""
+    since = _milliseconds(resources().clock() - _OVERLAP)
+    latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link_id))
+    return LatestTable([_row(click) for click in latest], since)
+
+
+@dashboard.get("/links/<link_id>/clicks")
+@needs(Permission.ANALYTICS_READ)
+async def links_clicks(link_id: LinkId) -> Response:
+    """The rows of clicks `since` a time, as JSON with the time to ask for next."""
+    link = await own_link(link_id)
+    since = _milliseconds(resources().clock() - _OVERLAP)
+    latest = await resources().analytics.ask(org_id(), LatestClicks(org_id(), link.id, _since()))
+    return jsonify({"since": since, "rows": [_row(click) for click in latest]})
+
+
+def _row(click: Click) -> dict[str, str]:
+    """The cells of a click's row by name, and its time `at` in milliseconds since 1970."""
+    return {
+        "at": str(_milliseconds(click.at)),
+        "time": click.at.astimezone(zone_of_browser()).strftime("%-d %b, %H:%M:%S"),
+        "device": device_in_words(click.platform, click.system, click.browser),
+        "country": click.country or "Unknown",
+        "referrer": click.referrer_host or "None",
+        "outcome": outcome_in_words(click.outcome, click.reason),
+    }
+
+
+def _since() -> datetime:
+    """The time in the query string."""
+    text = request.args.get("since", "")
+    if not (text.isascii() and text.isdecimal() and len(text) < 15):
+        abort(400)
+    return moment(int(text))
+
+
+def _milliseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1000)
+
 
 _OUTCOME = (
     Measure.LEADS,

@@ -21,16 +21,21 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.funnels.grouping import funnel_view
 from backend.dashboard.links.link_query import read_link_query
 from backend.dashboard.reports.form import (
+    MEASURE_PREFIX,
+    TABLE_PREFIX,
     Fields,
     Problems,
     add_problems,
     fields_of,
+    figures_to_choose,
     new_fields,
     read_report,
     sent_fields,
 )
 from backend.dashboard.reports.saved_view import (
     CHOICES,
+    GROUPINGS,
+    TABLE_FIELDS,
     default_grouping,
     figures_of,
     figures_of_cohorts,
@@ -42,11 +47,11 @@ from backend.dashboard.reports.saved_view import (
     tables_of,
     view_json,
 )
-from backend.dashboard.reports.share_form import share_form
 from backend.dashboard.reports.words import QueryWords, kept_words, listed_report
 from backend.domain.accounts.permissions import Permission
+from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
-from backend.domain.analytics.query import Field
+from backend.domain.analytics.query import Field, QueryField, field_label
 from backend.domain.errors import FieldError
 from backend.domain.fields.rules import Word
 from backend.domain.ids import ReportId
@@ -65,6 +70,48 @@ from backend.storage.reports.reports import (
 )
 from backend.storage.resources.things import Things
 from backend.web.current import resources
+
+# What is chosen to be shown, of kinds of which that can be chosen.
+_COLUMNS = {
+    ViewKind.TABLE: "Columns",
+    ViewKind.OVERVIEW: "Figures",
+    ViewKind.COHORTS: "A table for each",
+    ViewKind.LINKS: "Columns",
+    ViewKind.LIVE: "Figures",
+}
+
+
+async def share_form(
+    fields: Fields, problems: Problems, words: QueryWords, kinds: Sequence[tuple[str, str, bool]] = ()
+) -> Response:
+    """The form; `kinds` are what else may be shared of the view, and the addresses of forms for that."""
+    properties = await marked_properties()
+    kind = ViewKind(fields["kind"])
+    return await page(
+        "reports/share.html",
+        422 if problems else 200,
+        fields=fields,
+        problems=problems,
+        words=words,
+        kinds=kinds,
+        has_amounts=kind.has_amounts,
+        has_chart=kind.has_chart,
+        columns=_COLUMNS.get(kind, ""),
+        tables=[(f"{TABLE_PREFIX}{table}", field_label(table)) for table in (*TABLE_FIELDS, *properties)],
+        measures=[
+            (f"{MEASURE_PREFIX}{name}", words_of) for name, words_of in figures_to_choose(kind).items()
+        ],
+        groupings=[
+            ("", "Only the totals"),
+            *((by.value, field_label(by)) for by in _groupings(fields, properties)),
+        ],
+    )
+
+
+def _groupings(fields: Fields, properties: Sequence[EventProperty]) -> Sequence[QueryField]:
+    """What rows may be of, properties of events among it; hours only where the view has them."""
+    return (*([Field.HOUR] if fields["by"] == Field.HOUR else []), *GROUPINGS, *properties)
+
 
 _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
 

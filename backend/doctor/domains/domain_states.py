@@ -11,17 +11,40 @@ from backend.concurrency.fair_semaphore import FairSemaphore
 from backend.concurrency.timed_cache import TimedCache
 from backend.doctor.domains.dns import find_target, plan_of, target_host
 from backend.doctor.domains.domain_examination import DomainExamination
-from backend.doctor.domains.ownership import examine_claim
 from backend.domain.domains.claims import DomainClaim
 from backend.domain.domains.dns import DnsPlan, DnsTarget
 from backend.domain.errors import ItemUnknown
-from backend.domain.finding import Finding, SetupStep, Severity
+from backend.domain.finding import Area, Finding, Findings, SetupStep, Severity
 from backend.domain.ids import OrgId
 from backend.storage.accounts.domain_setup.claims import find_claim, keep_claim, settle_claim
 from backend.storage.accounts.domain_setup.findings import KeptFindings, find_findings, keep_findings
 from backend.storage.accounts.domains import is_domain_of
 from backend.storage.driver.deadlines import new_deadline
 from backend.web.current import Resources
+from backend.web_client.name_servers import DnsSilent, NameServers
+
+_findings = Findings(Area.DOMAINS, SetupStep.OWNERSHIP)
+_LATER = "DNS servers may take up to an hour to tell of a new record. Then check again."
+
+
+async def examine_claim(names: NameServers, claim: DomainClaim) -> Finding:
+    """Whether the record of the claim is in the domain's DNS. Nothing else is asked of a name that may be
+    another's."""
+    record = claim.record
+    try:
+        texts = await names.find_texts(record.name)
+    except DnsSilent as error:
+        return _findings.warning(claim.domain, f"DNS {error}.", "Check again in a few minutes.")
+    if claim.is_proved_by(texts):
+        return _findings.ok(claim.domain, f"The TXT record {record.name} is there.")
+    if texts:
+        return _findings.error(
+            claim.domain,
+            f"The TXT record {record.name} has another value, {texts[0]}.",
+            f"Replace it with {record.value}, or enter that as one more TXT record.",
+        )
+    return _findings.error(claim.domain, f"There is no TXT record {record.name} yet.", _LATER)
+
 
 # Domains that are examined at the same time, half of them of one organization at most. Each examination
 # connects to other hosts.

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
 from quart import Response, request
 
@@ -17,13 +18,34 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import ItemUnknown
 from backend.domain.fields.rules import Schema
 from backend.json_api import error_table
-from backend.json_api.api_error import ApiError
+from backend.json_api.api_error import ApiError, api_error_for
 from backend.json_api.error_table import ErrorRow
 from backend.rest_api.routes.blueprint import admit, rest
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.parameters import PathParameter, QueryParameter
 from backend.rest_api.routes.query_string import read_query
-from backend.rest_api.routes.to_the_letter import to_the_letter
+
+Arguments = ParamSpec("Arguments")
+AnswerT = TypeVar("AnswerT")
+
+
+def to_the_letter(
+    operation: Callable[Arguments, Awaitable[AnswerT]],
+) -> Callable[Arguments, Awaitable[AnswerT]]:
+    """The operation, which tells one error at a time, with a code where others name the field."""
+
+    @wraps(operation)
+    async def answer(*args: Arguments.args, **kwargs: Arguments.kwargs) -> AnswerT:
+        try:
+            return await operation(*args, **kwargs)
+        except Exception as error:
+            api_error = api_error_for(error)
+            if api_error is None:
+                raise
+            raise api_error.to_the_letter() from None
+
+    return answer
+
 
 OperationView = Callable[..., Awaitable[Any]]
 OperationViewT = TypeVar("OperationViewT", bound=OperationView)
