@@ -43,15 +43,24 @@ class NotPublic(httpcore.ConnectError):
 
 async def resolve(host: str, port: int) -> list[str]:
     """The addresses of a host, best first. Raises OSError."""
-    # Who gives up leaves a thread that is still busy, so the look-up goes on, and keeps its place.
-    looking_up = asyncio.ensure_future(_look_up(host, port))
+    begun = asyncio.Event()
+    looking_up = asyncio.ensure_future(_look_up(host, port, begun))
     looking_up.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-    return list(dict.fromkeys(str(info[4][0]) for info in await asyncio.shield(looking_up)))
+    try:
+        found = await asyncio.shield(looking_up)
+    except asyncio.CancelledError:
+        # Who gives up leaves a thread that is still busy, so a look-up that has begun goes on, and keeps its
+        # place. One that waits would only keep the owner's next ones waiting.
+        if not begun.is_set():
+            looking_up.cancel()
+        raise
+    return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
-async def _look_up(host: str, port: int) -> list[Any]:
+async def _look_up(host: str, port: int, begun: asyncio.Event) -> list[Any]:
     lookup = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     async with _lookups.place(_asking.get(host)):
+        begun.set()
         return await asyncio.get_running_loop().run_in_executor(_lookup_threads, lookup)
 
 

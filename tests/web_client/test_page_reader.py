@@ -189,3 +189,25 @@ async def test_hosts_that_no_name_server_knows_hold_up_no_other() -> None:
         assert len(looking) == 9
         release.set()
         assert await asyncio.gather(*dead) == [["192.0.2.1"]] * 19
+
+
+async def test_a_look_up_that_nobody_waits_for_never_begins() -> None:
+    """Names that were given up before their turn keep the owner's next ones from no thread."""
+    release, looking = threading.Event(), list[str]()
+
+    def look_up(host: str, *_: object, **__: object) -> list[Any]:
+        looking.append(host)
+        release.wait(60)
+        return [(None, None, None, "", ("192.0.2.1", 0))]
+
+    with pytest.MonkeyPatch.context() as patch, guarded_network.asking_for("busy"):
+        patch.setattr(socket, "getaddrinfo", look_up)
+        dead = [asyncio.ensure_future(resolve(f"dead-{number}.example", 443)) for number in range(20)]
+        await until(lambda: len(looking) == 8, "the look-ups do not begin")
+        for one in dead:
+            one.cancel()
+        await asyncio.wait(dead)
+        following = asyncio.ensure_future(resolve("shop.example", 443))
+        release.set()
+        assert await following == ["192.0.2.1"]
+        assert len(looking) == 9
