@@ -7,6 +7,7 @@ from babel.numbers import format_decimal
 from backend.domain.accounts.deletion import AnnouncedDeletion
 from backend.domain.accounts.organizations import Organization
 from backend.domain.archives.archive import Archive
+from backend.domain.fields.email_addresses import address_hash
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import Mail
 from backend.domain.reports.recipient import unlinked
@@ -47,5 +48,5 @@ def deletion_mail(
     }
     section, path = ("deletion_taken_back", "/") if taken_back_by else ("deletion", DELETION_PATH)
     subject, text, html = one_link(language, section, names, f"{base_url}{path}")
-    key = f"{section}/{deletion.asked_at.isoformat()}/{address}"
+    key = f"{section}/{deletion.asked_at.isoformat()}/{address_hash(address)[:32]}"
     return Mail(deletion.org_id, key, address, subject, text, html)
