@@ -305,7 +305,7 @@ class Redirector:
                 if outcome is _APP_STORE and not reason:
                     page = await self._store_pages.page(visit, entry, arrival)
                 answer = page or answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
-        if click_id and outcome is _WEB and (target or entry).link.adds_link_id:
+        if click_id and answer.takes_click_id:
             answer.add_click_id(click_id)
         return answer
 

@@ -18,11 +18,13 @@ _NO_INDEX = (b"x-robots-tag", b"noindex")
 
 @dataclass(slots=True)  # not frozen: one is made for each redirect, which would take three times as long
 class Answer:
-    """A complete HTTP answer: status, headers and body."""
+    """A complete HTTP answer: status, headers and body. `takes_click_id` says whether it is a redirect whose
+    address may have one more parameter."""
 
     status: int
     headers: Headers
     body: bytes = b""
+    takes_click_id: bool = False
 
     def add_click_id(self, click_id: bytes) -> None:
         """Add the id of the click to the address of this redirect."""
@@ -37,12 +39,12 @@ class Answer:
         return self
 
 
-def redirect(address: bytes) -> Answer:
+def redirect(address: bytes, *, takes_click_id: bool = False) -> Answer:
     """A 302 to this address.
 
     It must not be cached: every click has to reach the service (decisions, "Redirect").
     """
-    return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY])
+    return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY], takes_click_id=takes_click_id)
 
 
 def page(shown: VisitorPage, status: int = 200, extra: Headers | None = None) -> Answer:

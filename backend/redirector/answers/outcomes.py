@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from backend.domain.accounts.apps import AndroidApp
-from backend.domain.links.destinations.app_addresses import fallback_address, intent_address
+from backend.domain.links.destinations.app_addresses import fallback_link, intent_address
 from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import web_address
@@ -36,8 +36,7 @@ def answer_for(
     """
     apps = entry.apps
     if outcome is _WEB:
-        fallback = fallback_address(entry.link, client, visit.web_query) if entry.link.fallbacks else None
-        return redirect(fallback.encode("ascii") if fallback else web_address_of(visit, entry))
+        return _web_redirect(visit, entry, client)
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
     if outcome is Outcome.INTENT and apps.android:
@@ -78,7 +77,15 @@ def in_app_page(
 
 def answer_by_rule(visit: Visit, entry: CachedLink, target: Target) -> Answer:
     """The answer for a visit that a rule of the link leads elsewhere."""
-    return redirect(web_address_of(visit, entry, target))
+    return redirect(web_address_of(visit, entry, target), takes_click_id=target.link.adds_link_id)
+
+
+def _web_redirect(visit: Visit, entry: CachedLink, client: Client) -> Answer:
+    link = entry.link
+    if link.fallbacks and (fallback := fallback_link(link, client)):
+        address = web_address(fallback, visit.web_query).encode("ascii")
+        return redirect(address, takes_click_id=fallback.adds_link_id)
+    return redirect(web_address_of(visit, entry), takes_click_id=link.adds_link_id)
 
 
 def web_address_of(visit: Visit, entry: CachedLink, target: Target | None = None) -> bytes:

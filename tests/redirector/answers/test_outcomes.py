@@ -107,6 +107,24 @@ async def test_fallbacks_instead_of_store_and_destination(
         assert answer.headers["location"].startswith(f"{url}{rest}&cl_click_id=")
 
 
+async def test_signed_addresses_arrive_as_they_are(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+) -> None:
+    """Nothing is added to a signed fallback or address of a rule; others get what they always do."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    signed = "https://b.example/f?X-Amz-Date=1&X-Amz-Signature=ab"
+    rules = [{"if": {"query": {"to": "f"}}, "then": {"destination_url": signed}}]
+    fallbacks = {"desktop_url": signed, "ios_fallback_url": signed, "android_fallback_url": signed}
+    link = await make_link(**APP, fallbacks=fallbacks, utm={"utm_source": "mail"}, rules=rules)
+    for query, agent in (("a=1", ""), ("a=1", IPHONE), ("to=f", "curl/8.5.0")):
+        answer = await visitor.get(f"/{link.path}?{query}", headers={"user-agent": agent} if agent else {})
+        assert answer.headers["location"] == signed
+    intent = (await visitor.get(f"/{link.path}", headers={"user-agent": PIXEL})).headers["location"]
+    assert f"S.browser_fallback_url={quote(signed, safe='')};end" in intent
+    plain = (await visitor.get(f"/{link.path}", headers={"user-agent": "curl/8.5.0"})).headers["location"]
+    assert f"utm_source=mail&cl_link_id={link.id}&cl_click_id=" in plain
+
+
 async def test_a_way_out_of_in_app_browsers(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,

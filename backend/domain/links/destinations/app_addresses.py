@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import quote, urlencode
 
 from backend.domain.accounts.apps import AndroidApp, IosApp
 from backend.domain.links.destinations.destination import fallback_url
-from backend.domain.links.destinations.web_address import LINK_ID_PARAMETER, query_with_click_id, web_address
+from backend.domain.links.destinations.web_address import (
+    LINK_ID_PARAMETER,
+    leading_to,
+    query_with_click_id,
+    web_address,
+)
 from backend.domain.links.links import Link
 from backend.domain.web.client import Client
 
@@ -16,8 +20,14 @@ _SHORT_URL_CHARACTERS = "%:/?[]@!$&'()*+,;=-._~"
 
 def fallback_address(link: Link, client: Client, query: str) -> str | None:
     """The link's fallback for this client, with the usual parameters; None if it has none. In ASCII."""
-    url = fallback_url(link, client) if link.fallbacks else None
-    return web_address(replace(link, destination_url=url), query) if url else None
+    fallback = fallback_link(link, client) if link.fallbacks else None
+    return web_address(fallback, query) if fallback else None
+
+
+def fallback_link(link: Link, client: Client) -> Link | None:
+    """The link as it leads this client to its fallback; None if it has none."""
+    url = fallback_url(link, client)
+    return leading_to(link, url) if url else None
 
 
 def intent_address(

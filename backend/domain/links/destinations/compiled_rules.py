@@ -12,9 +12,9 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
 
-from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.forwarding import filled_in
+from backend.domain.links.destinations.web_address import leading_to
 from backend.domain.links.links import Link
 from backend.domain.links.rules.conditions import Circumstances, tests_of
 from backend.domain.web.addresses import network_of
@@ -78,13 +78,8 @@ def share_of(key: bytes, link_id: LinkId, address: str, user_agent: bytes) -> fl
 def _targets(link: Link, number: int, then: Mapping[str, Any]) -> list[Target]:
     """Where the rule leads; nowhere if only a later version knows what it does."""
     parts = then.get("split") or ([then] if "destination_url" in then else [])
-    return [Target(number, _leading_to(link, part["destination_url"]), part.get("name")) for part in parts]
-
-
-def _leading_to(link: Link, url: str) -> Link:
-    """The link with this destination and without rules. Nothing is added to a signed address."""
-    adds_link_id = link.adds_link_id and not is_signed(url)
-    return replace(link, destination_url=url, rules=[], adds_link_id=adds_link_id)
+    plain = replace(link, rules=[])
+    return [Target(number, leading_to(plain, part["destination_url"]), part.get("name")) for part in parts]
 
 
 def _bounds(then: Mapping[str, Any]) -> list[float]:

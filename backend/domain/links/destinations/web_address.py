@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from urllib.parse import quote, unquote_plus
 
+from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.links.links import UTM_FIELDS, Link, QueryPrecedence
 from backend.domain.web.host_names import InvalidHostName, in_ascii
 
@@ -46,6 +48,11 @@ def web_address(link: Link, visitor_query: str = "", variant: str | None = None)
         added.append(f"{VARIANT_PARAMETER}={quote(variant, safe='')}")
     joined = "&".join([*from_destination, *from_visitor, *added])
     return f"{_ascii_base(base)}?{_ascii(joined).replace('#', '%23')}{hash_sign}{_ascii(fragment)}"
+
+
+def leading_to(link: Link, url: str) -> Link:
+    """The link with this destination, as of a rule or a fallback. Nothing is added to a signed address."""
+    return replace(link, destination_url=url, adds_link_id=link.adds_link_id and not is_signed(url))
 
 
 def with_click_id(address: bytes, click_id: bytes) -> bytes:
