@@ -25,6 +25,7 @@ from backend.storage.driver.mongo import (
     Document,
     ResultT,
     StorageError,
+    asks_for_another_try,
     is_too_slow,
 )
 
@@ -56,7 +57,7 @@ def transact(database: BlockingDatabase, work: Callable[[BlockingSession], Resul
                 try:
                     return _try(session, work)
                 except StorageError as error:
-                    if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
+                    if not asks_for_another_try(error):
                         raise
                     if session.in_transaction:
                         session.abort_transaction()

@@ -122,6 +122,11 @@ def is_away(error: BaseException) -> bool:
     return isinstance(error, ConnectionFailure) and not is_too_slow(error)
 
 
+def asks_for_another_try(error: StorageError) -> bool:
+    """Whether a transaction was ended for a reason that passes, such as a write of somebody else."""
+    return error.has_error_label("TransientTransactionError") and not is_too_slow(error)
+
+
 def is_conflict(error: StorageError) -> bool:
     """Whether another transaction has written the same document, or has inserted one with the same id."""
     return not {_WRITE_CONFLICT, DUPLICATE_KEY}.isdisjoint(_codes(error))
@@ -205,7 +210,7 @@ async def _try_transaction(
         result = await work(session)
         await _commit(session)
     except StorageError as error:
-        if not error.has_error_label("TransientTransactionError") or is_too_slow(error):
+        if not asks_for_another_try(error):
             raise
         if session.in_transaction:  # type: ignore[truthy-function]  # a property; its stub says method
             await session.abort_transaction()

@@ -31,7 +31,9 @@ from backend.storage.driver.mongo import (
     Database,
     Document,
     StorageError,
+    asks_for_another_try,
     close_in_background,
+    is_away,
     is_conflict,
     is_unreachable,
 )
@@ -68,7 +70,8 @@ _OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads
 
 
 class _OtherSequencerActive(Exception):
-    """Another sequencer moves the head of the same feed."""
+    """Another sequencer moves the head of the same feed, or has ended this one's transaction; or somebody
+    else writes these entries, such as an erasure."""
 
 
 class Sequencer:
@@ -298,7 +301,12 @@ async def _placed(
             return 0
         return transact_once(session, lambda session: _place_in(database, session, waiting, batch_size))
 
-    return await in_thread(database, work)
+    try:
+        return await in_thread(database, work)
+    except StorageError as error:
+        if asks_for_another_try(error) and not is_away(error):
+            raise _OtherSequencerActive from error
+        raise
 
 
 def _place_in(database: BlockingDatabase, session: BlockingSession, of: Document, batch_size: int) -> int:

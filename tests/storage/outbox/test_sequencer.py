@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from datetime import timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag
 from backend.storage.outbox import entries, heads, sequencer
 from backend.storage.outbox.sequencer import Sequencer, place_all, place_waiting
+from backend.storage.processes.failing_items import list_failing
 from backend.storage.processes.leases import NAME as LEASES
 from backend.storage.processes.leases import end_lease, take_lease
 from backend.system.clock import utc_now
@@ -96,6 +98,34 @@ async def test_one_that_was_killed_while_it_placed_holds_no_feed(service: Servic
             await wait_for_async(partial(_is_placed, database, held), "its transaction is ended")
         assert await database[LEASES].find_one({"_id": name}) is None
         await in_thread(database, lambda _: session.end_session())
+
+
+async def test_who_changes_entries_that_wait_makes_no_feed_fail(service: Service) -> None:
+    """While an erasure writes an entry, the others get their places, and it has its own afterwards, whoever
+    gives them."""
+    async with fresh_database(service.resources.database) as database:
+        held, free = await _waiting(database), await _waiting(database)
+        async with await database.client.start_session() as erasure:
+            erasure.start_transaction()
+            erased = {"$set": {"facts.0.customer_id": None}}
+            await database[entries.NAME].update_one({"org_id": held}, erased, session=erasure)
+            asking = asyncio.create_task(place_all(database, held))
+            async with running(Sequencer(database)):
+                await wait_for_async(partial(_is_placed, database, free), "the other feed goes on")
+                damaged = await _waiting(database)
+                await database[heads.NAME].insert_one(
+                    {"_id": damaged, "place": "many", "stamp": Timestamp(1, 1)}
+                )
+                await wait_for_async(partial(_fails, database, damaged), "each is tried by itself")
+                assert not await _fails(database, held)
+                assert not asking.done()
+                await erasure.commit_transaction()
+                await wait_for_async(partial(_is_placed, database, held), "it has its place")
+            await asking
+
+
+async def _fails(database: Database, org_id: OrgId) -> bool:
+    return bool(await list_failing(database, org_id))
 
 
 async def _waiting(database: Database) -> OrgId:
