@@ -20,8 +20,8 @@ LONGEST_PATH = 128
 MOST_WAITING_PATHS = 5_000
 MOST_WAITING_DAYS = 1_000
 DIRECT, OTHER_REFERRERS = "", "other"
-# Without @, so that no e-mail address is kept.
-_KEPT = re.compile(rf"[^@]{{1,{LONGEST_PATH}}}")
+# Without @, also encoded once more, so that no e-mail address is kept.
+_KEPT = re.compile(rf"(?:(?!%(?:25)*40)[^@]){{1,{LONGEST_PATH}}}")
 # What scanners for weak servers ask every host for.
 _PROBE = re.compile(
     r"(?i)(?:^|/)(?:\.(?!well-known)|wp-|wordpress|cgi-bin|phpmyadmin|xmlrpc|vendor/|actuator|hnap1|boaform|"

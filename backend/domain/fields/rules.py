@@ -27,6 +27,8 @@ CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 # Unicode's Bidi_Control: with them, "exe.jpg" can be shown as "gpj.exe".
 _BIDI_CONTROL = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
+# What comes of an address that is pasted behind the https:// of a form.
+_SCHEME_TWICE = re.compile(r"https?://https?(?::?[/?#]|:?$)", re.IGNORECASE)
 _NO_URL_CHARACTER = re.compile(r"[\x00-\x20\x7f-\x9f\s\\<>\"{}|^`]")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -111,6 +113,8 @@ class WebAddress:
             raise InvalidField(field, "must be an absolute http or https URL")
         if not can_ada.can_parse(url):
             raise InvalidField(field, "must be an absolute http or https URL with a host that browsers open")
+        if _SCHEME_TWICE.match(url):
+            raise InvalidField(field, "must begin with https:// once: its host would be http or https")
         if "@" in url and "@" in urlsplit(url).netloc:
             # https://known.example@other.example leads to other.example.
             raise InvalidField(field, "must not contain a user name or password before its host")

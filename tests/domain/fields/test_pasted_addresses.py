@@ -46,6 +46,8 @@ def refusal(text: str) -> str:
         ("https://bücher.de/", "https://bücher.de/"),
         ("https://a_b.shop.com/", "https://a_b.shop.com/"),
         ("https://[::1]:8080/", "https://[::1]:8080/"),
+        ("https://https.shop.com/https://x", "https://https.shop.com/https://x"),
+        ("http://http:8080/", "http://http:8080/"),
         ("https://10.0.0.1/x", "https://10.0.0.1/x"),
     ],
 )
@@ -81,6 +83,8 @@ def test_letters_are_encoded_for_the_redirect() -> None:
             "must not contain {keyword}: possible are {path} and {query",
         ),
         ("https://shop.com/?k={{campaign.id}}", "must not contain {campaign.id}"),
+        ("https://https://shop.com/x", "must begin with https:// once"),
+        ("HTTP://HTTPS//shop.com/{path}", "must begin with https:// once"),
         ('https://shop.com/?k={"a":1}', "%7B and %7D are braces"),
         ("https://shop.com/?k={", "must be an absolute http or https URL, without { or }: write %7B and %7D"),
     ],
