@@ -50,6 +50,7 @@ _LIST = ThingList(
     },
     deletion="What it counts stays.",
     empty="Filter the overview by a click on any row, and save the filters there.",
+    template="analytics/segments.html",
 )
 add_list(_LIST)
 
@@ -66,8 +67,18 @@ async def segments_add() -> Response:
         }
         made = await Things(SEGMENTS).add(resources().database, org_id(), values, resources().clock())
     except FieldError as error:
-        return await _LIST.page({_NAME: error.rule})
+        return await _refused(error)
     return redirect(_address(made), 303)  # type: ignore[return-value]
+
+
+async def _refused(error: FieldError) -> Response:
+    """The page with the form as it was sent, and what is wrong with it."""
+    is_filter = error.field.startswith(_FILTERS)
+    return await _LIST.page(
+        {_FILTERS if is_filter else _NAME: error.rule},
+        sent={name: field(name) for name in (_NAME, _FILTERS)},
+        wrong_filter=f"The filter {error.field.removeprefix(f'{_FILTERS}.')}",
+    )
 
 
 def _sent_filters() -> object:

@@ -25,6 +25,8 @@ LABELS = {
     "more_tags": "More tags",
     "utm_template": "Template",
     "name": "Name",
+    "segment_name": "Name of the segment",
+    "filters": "Filters",
     "color": "Colour",
     "url": "Address",
     "form": "Form",
