@@ -114,11 +114,13 @@ def is_too_slow(error: BaseException) -> bool:
 def is_too_much(error: BaseException) -> bool:
     """Whether the server can't do so much at once: a part of it may do."""
     is_too_large = isinstance(error, StorageError) and not _TOO_LARGE_CODES.isdisjoint(_codes(error))
-    return is_too_large or (is_too_slow(error) and not isinstance(error, ServerSelectionTimeoutError))
+    return is_too_large or (is_too_slow(error) and not is_away(error))
 
 
 def is_away(error: BaseException) -> bool:
     """Whether MongoDB can't be reached, so that nothing else would succeed either."""
+    if isinstance(error, ServerSelectionTimeoutError):  # which the driver counts among those that take long
+        return True
     return isinstance(error, ConnectionFailure) and not is_too_slow(error)
 
 

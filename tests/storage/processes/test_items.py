@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import pytest
 from bson import ObjectId
-from pymongo.errors import AutoReconnect, ExecutionTimeout, OperationFailure
+from pymongo.errors import AutoReconnect, ExecutionTimeout, OperationFailure, ServerSelectionTimeoutError
 
 from backend.concurrency import background_task
 from backend.domain.errors import InvalidField
@@ -166,15 +166,16 @@ async def test_whatever_the_error_is(own_database: Database, owner: OrgId, told:
     assert told == [WORK] * 3
 
 
+@pytest.mark.parametrize("away", [AutoReconnect("gone"), ServerSelectionTimeoutError("no server")], ids=repr)
 async def test_while_mongodb_is_away_nothing_is_any_item_s_fault(
-    own_database: Database, owner: OrgId, told: list[str]
+    own_database: Database, owner: OrgId, told: list[str], away: AutoReconnect
 ) -> None:
     """The error is raised, so that all are tried again soon."""
     tried, items = Tried(), Items(own_database, WORK)
-    tried.errors["a"] = AutoReconnect("gone")
-    with pytest.raises(AutoReconnect):
+    tried.errors["a"] = away
+    with pytest.raises(type(away)):
         await items.each(items_named(owner, "ab"), tried)
-    with pytest.raises(AutoReconnect):
+    with pytest.raises(type(away)):
         await items.all(items_named(owner, "ab"), tried.all)
     assert (tried.done, told) == ([], [])
     tried.errors.clear()
