@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from backend.imports.row import TAGS, ImportRow, Repeats
 from backend.imports.spreadsheet import Spreadsheet
 
 _LONGEST_NAME = 1024
+_SCHEME = re.compile(r"^(?:https?:)?//", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +48,5 @@ def _completed(cells: dict[str, str], common: CommonCells) -> dict[str, str]:
 
 def _name_of(cells: Mapping[str, str]) -> str:
     """What a link without a name is called: its path, else the address that it leads to."""
-    name = cells.get("selected_path") or cells.get("destination_url", "").partition("://")[2]
+    name = cells.get("selected_path") or _SCHEME.sub("", cells.get("destination_url", ""))
     return name[:_LONGEST_NAME].strip()

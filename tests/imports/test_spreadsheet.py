@@ -69,6 +69,13 @@ def test_what_all_links_get() -> None:
     assert (row["domain"], row["selected_path"]) == ("go.shop.com", "p")
 
 
+@pytest.mark.parametrize("scheme", ["", "//", "http://", "HTTPS://"])
+def test_the_name_by_an_address_as_it_was_pasted(scheme: str) -> None:
+    """The scheme may be missing, as destinations may lack it; one further behind is none."""
+    [row] = cells(f"destination_url\n{scheme}shop.example/?to=https://b.example")
+    assert row["link_name"] == "shop.example/?to=https://b.example"
+
+
 def test_equal_rows_are_links_of_their_own() -> None:
     """They differ by how many equal ones came before, and only by that."""
     first, second, other = sheet_rows(read_spreadsheet(f"{A}\n{A}\n{B}"), CommonCells())
