@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import zlib
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 
 import httpcore
 
@@ -25,6 +26,9 @@ MOST_REDIRECTS = 5
 SECONDS = 10.0
 # How many pages a process reads at the same time.
 _MOST_CONCURRENT_READS = 8
+# Characters that people have to write percent-encoded, and browsers take from a server: braces, blanks other
+# than a space, and characters of no width.
+_UNWRITTEN = re.compile(r"[{}\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]|[^\S\x00-\x20]")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
 _AGENT = f"Waylink/{VERSION} (bot; link preview and check)"
@@ -167,6 +171,7 @@ def _next_address(url: str, location: str) -> str:
     try:
         # Header values are bytes; those that are no ASCII are mostly UTF-8.
         text = location.encode("latin-1").decode("utf-8", "replace")
+        text = _UNWRITTEN.sub(lambda match: quote(match[0]), text)
         return encoded_address(WebAddress().parse("location", urljoin(url, text)))
     except (InvalidField, ValueError):
         raise Unreadable("redirects to what is no web address") from None

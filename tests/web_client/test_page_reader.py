@@ -7,6 +7,7 @@ import gzip
 import socket
 import threading
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -41,6 +42,14 @@ async def test_redirects_are_followed_up_to_a_number(site: Site) -> None:
     site.page("/file", "", 302, Location="file:///etc/passwd")
     with pytest.raises(Unreadable, match="redirects to what is no web address"):
         await OURS.read(site.url("/file"), "a")
+
+
+@pytest.mark.parametrize("sent", ["{a}", "a\u200db", "a\u00a0b", "\u00fc{", "a b"])
+async def test_redirects_as_browsers_take_them(site: Site, sent: str) -> None:
+    """What a person would be asked to encode, a server may send as it is."""
+    site.page("/from", "", 302, Location=f"/to?q={sent}".encode().decode("latin-1"))
+    url = site.page(f"/to?q={quote(sent)}", "end")
+    assert (await OURS.read(site.url("/from"), "a")).url == url
 
 
 async def test_no_more_is_read_than_a_bound(site: Site) -> None:
