@@ -18,6 +18,7 @@ from backend.storage.accounts.organizations import set_requires_single_sign_on
 from backend.storage.accounts.single_sign_on.settings import find_provider, set_provider
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import of_app, resources
+from backend.web_client.guarded_network import asking_for
 
 _TYPE_ANEW = "must be typed again, since the issuer is another one"
 _NOT_THROUGH_IT = (
@@ -83,7 +84,7 @@ async def _try(provider: IdentityProvider) -> None:
     """Read what the provider says about itself, and its keys. Raises InvalidField."""
     providers = of_app(IdentityProviders)
     try:
-        with deadline_paused():
+        with deadline_paused(), asking_for(org_id()):
             await providers.read_keys(await providers.read_metadata(provider))
     except SignInRefused as refused:
         raise InvalidField("issuer", f"was tried, but {refused.detail}") from None

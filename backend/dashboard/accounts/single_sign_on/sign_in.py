@@ -34,6 +34,7 @@ from backend.storage.accounts.single_sign_on.settings import find_provider
 from backend.storage.accounts.users.sessions import delete_session
 from backend.storage.audit.acting import act_as
 from backend.web.current import of_app, resources, visitor_network
+from backend.web_client.guarded_network import asking_for
 
 _PATH = "/sign-in/single/<org_id>"
 _NONE = "Ask an owner of your organization for the address at which you sign in."
@@ -53,7 +54,8 @@ async def single_sign_on_begin(org_id: OrgId) -> Response:
     if not await _is_allowed():
         return await _too_often()
     try:
-        metadata = await of_app(IdentityProviders).metadata_of(provider)
+        with asking_for(org_id):
+            metadata = await of_app(IdentityProviders).metadata_of(provider)
     except SignInRefused as refused:
         return await _refused(org_id, refused)
     salt, now = secrets.token_bytes(SALT_BYTES), resources().clock()
@@ -74,9 +76,10 @@ async def single_sign_on_callback(org_id: OrgId) -> Response:
         return await _too_often()
     try:
         attempt = _attempt_of(org_id, provider)
-        person = await of_app(IdentityProviders).find_person(
-            provider, attempt, request.args["code"], _back_to(org_id), now
-        )
+        with asking_for(org_id):
+            person = await of_app(IdentityProviders).find_person(
+                provider, attempt, request.args["code"], _back_to(org_id), now
+            )
         user = await admit(database, org_id, provider, person, now)
         await _open_session(user, org_id, provider)
     except SignInRefused as refused:
@@ -96,7 +99,7 @@ async def single_sign_on_left(org_id: OrgId) -> Response:
         notice=notice(request.args.get("notice", "")),
         provider=provider,
         again=sign_in_path(org_id),
-        end_session=await _end_session_address(provider),
+        end_session=await _end_session_address(org_id, provider),
     )
 
 
@@ -128,10 +131,11 @@ async def _open_session(user: User, org_id: OrgId, provider: IdentityProvider) -
     await open_session(database, org_id, provider, begun)
 
 
-async def _end_session_address(provider: IdentityProvider) -> str | None:
+async def _end_session_address(org_id: OrgId, provider: IdentityProvider) -> str | None:
     """Where the provider ends its own session; it asks the person first."""
     try:
-        address = (await of_app(IdentityProviders).metadata_of(provider)).end_session_endpoint
+        with asking_for(org_id):
+            address = (await of_app(IdentityProviders).metadata_of(provider)).end_session_endpoint
     except SignInRefused:
         return None
     client = urlencode({"client_id": provider.client_id})

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import threading
+from typing import Any
+
+import pytest
+
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider, redirect_uri
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.storage.accounts.organizations import find_entry_rules
@@ -9,9 +16,11 @@ from backend.storage.accounts.single_sign_on.refused_sign_ins import note_refusa
 from backend.storage.accounts.single_sign_on.settings import find_provider
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
+from backend.web_client.guarded_network import asking_for, resolve
 from tests.dashboard.accounts.single_sign_on.conftest import BASE_URL, Entrance
 from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
+from tests.polling import until
 from tests.processes.identity_provider.provider_process import Provider
 
 PAGE = "/single-sign-on"
@@ -57,6 +66,37 @@ async def test_what_is_wrong_is_said_at_its_field(
     for label in ("Client id", "Client secret", "Domains of e-mail addresses"):
         assert f"</svg>{label} must" in refused.text
     assert await find_provider(database, organization.id) is None
+
+
+async def test_providers_that_no_name_server_knows_hold_up_no_other(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many hosts an organization tries, half of the threads for look-ups are free for others."""
+    release, dead = threading.Event(), list[str]()
+    known = socket.getaddrinfo
+
+    def look_up(host: str, *options: Any, **named: Any) -> list[Any]:
+        if not str(host).startswith("dead"):
+            return known(host, *options, **named)
+        dead.append(host)
+        release.wait(60)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    page, fields = await person.get(PAGE), {"client_id": "waylink", "client_secret": "x"}
+    tries = [
+        asyncio.ensure_future(person.submit(page, FORM, issuer=f"https://dead-{number}.example", **fields))
+        for number in range(20)
+    ]
+    try:
+        await until(lambda: len(dead) >= 8, "the look-ups do not begin")
+        with asking_for("other"):
+            async with asyncio.timeout(5):
+                assert await resolve("127.0.0.1", 443) == ["127.0.0.1"]
+        assert len(dead) == 8
+    finally:
+        release.set()
+    assert {(await one).status_code for one in tries} == {422}
 
 
 async def test_another_provider_begins_anew(
