@@ -60,7 +60,7 @@ def _about(item: FailingItem) -> Finding:
     times = "once" if item.tries == 1 else f"{item.tries:,} times"
     return _findings.error(
         f"{item.work}: {item.item}{owner}",
-        f"It failed {times} since {item.since:%Y-%m-%d %H:%M}: {item.error}. "
-        f"It is tried again at {item.again_at:%H:%M:%S}; all others go on.",
+        f"It failed {times} since {item.since:%Y-%m-%d %H:%M} UTC: {item.error}. "
+        f"It is tried again after {item.again_at:%H:%M:%S}; all others go on.",
         "The service's log has the whole error below this id.",
     )

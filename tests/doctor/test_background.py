@@ -53,7 +53,7 @@ async def test_each_item_that_fails_is_named(
     [(severity, _, message)] = await found(examine_background(own_database, one.id))
     assert severity is Severity.ERROR
     assert message.startswith("It failed 2 times since 20")
-    assert ": KeyError: attempts. It is tried again at " in message
+    assert ": KeyError: attempts. It is tried again after " in message
     assert await found(examine_background(own_database, other.id)) == all_of_them[1:]
 
 

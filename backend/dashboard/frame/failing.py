@@ -20,6 +20,6 @@ def _sentence(failing: FailingItem) -> str:
     times = "once" if failing.tries == 1 else f"{failing.tries:,} times"
     return (
         f"An error of Waylink stops this: {failing.error}. It happened {times} since "
-        f"{failing.since:%-d %b, %H:%M} UTC, and it is tried again at {failing.again_at:%H:%M} UTC. The "
+        f"{failing.since:%-d %b, %H:%M} UTC, and it is tried again after {failing.again_at:%H:%M} UTC. The "
         "service's log says more."
     )
