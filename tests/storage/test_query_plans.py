@@ -181,6 +181,12 @@ QUERIES: dict[str, tuple[str, dict[str, Any], dict[str, int]]] = {
     "the oldest order of links": (link_orders.NAME, ORG, {"made_at": 1}),
     "a link by id": (links.NAME, {"_id": "x"} | ORG, {}),
     "a link by short URL": (links.NAME, {"domain": "d", "path": "p"} | ORG, {}),
+    "a link in any case": (links.NAME, {"domain": "d", "path": {"$in": ["p", "p."]}}, {}),
+    "links in any case": (
+        links.NAME,
+        {"$or": [{"domain": "d", "path": "p"}, {"domain": "e", "path": "q"}]},
+        {},
+    ),
     "a key": (api_keys.NAME, {"key_hash": "h", "revoked_at": None}, {}),
     "the keys of an organization": (api_keys.NAME, ORG, {"created_at": 1}),
     "the domains of an organization": (domains.NAME, ORG, {"_id": 1}),
@@ -368,10 +374,16 @@ def indexes(plan: object) -> Iterator[str]:
             yield from indexes(inner)
 
 
+# The queries that compare letters and not their case.
+IN_ANY_CASE = ("a link in any case", "links in any case")
+
+
 async def plans(database: Database, name: str) -> dict[str, Any]:
     """How the server carries the query out, and how else it could."""
     collection, condition, order = QUERIES[name]
     find: dict[str, Any] = {"find": collection, "filter": condition} | ({"sort": order} if order else {})
+    if name in IN_ANY_CASE:
+        find["collation"] = links.ANY_CASE.document
     explained: dict[str, Any] = await database.command("explain", find, verbosity="queryPlanner")
     planner: dict[str, Any] = explained["queryPlanner"]
     return planner
@@ -409,6 +421,12 @@ async def test_what_was_told_before_is_looked_up_in_its_index(
 ) -> None:
     """The partial index serves the look-up, which must say that it is for text."""
     assert index in indexes(await plans(database, name))
+
+
+@pytest.mark.parametrize("name", IN_ANY_CASE)
+async def test_paths_in_any_case_are_looked_up_in_their_index(database: Database, name: str) -> None:
+    """An index serves only queries that compare as it does."""
+    assert "path_in_any_case" in indexes((await plans(database, name))["winningPlan"])
 
 
 async def test_links_with_a_tag_are_looked_up_in_its_index(database: Database) -> None:

@@ -217,6 +217,25 @@ async def test_a_link_to_what_means_itself(
     assert (answer.status_code, answer.json()) == (400, invalid(message))
 
 
+async def test_a_circle_through_links_in_other_case(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """Each address on the way counts as the link that visitors get there; of two alike they get none."""
+
+    async def made(path: str, target: str) -> httpx.Response:
+        url = f"https://{organization.domain}/{target}"
+        return await post(
+            client, organization, link_body(organization, selected_path=path, destination_url=url)
+        )
+
+    for path, target in (("one", "two"), ("first", "ONE"), ("three", "nothing"), ("Three", "nothing")):
+        assert (await made(path, target)).status_code == 201
+    refused = await made("two", "FIRST")
+    message = "destination_url must not lead back to the link's own short URL"
+    assert (refused.status_code, refused.json()) == (400, invalid(message))
+    assert (await made("nothing", "THREE")).status_code == 201
+
+
 @pytest.mark.parametrize("scheme", ["https", "http", "HTTP"])
 async def test_a_link_to_itself(
     client: httpx.AsyncClient, organization: TestOrganization, scheme: str

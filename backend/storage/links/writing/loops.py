@@ -14,7 +14,7 @@ from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import host_of, parse_short_url
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import resolve_links
+from backend.storage.links.links import resolve_in_any_case, resolve_links
 
 # The domain and path of a link, and how links are found by them.
 DomainPath = tuple[str, str]
@@ -81,7 +81,10 @@ async def looping_field(database: Database, link: Link, resolve: FindLinks | Non
     async def in_database(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
         return await resolve_links(database, places)
 
-    search = _Search((link.domain, link.path), resolve or in_database)
+    async def in_other_case(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+        return await resolve_in_any_case(database, places)
+
+    search = _Search((link.domain, link.path), resolve or in_database, in_other_case)
     looping = {
         name for visitor_kind in _VISITOR_KINDS for name in await search.looping_fields(link, visitor_kind)
     }
@@ -94,9 +97,10 @@ class _Search:
     Writers of links wait for one another, so many look-ups one by one would hold up those of others.
     """
 
-    def __init__(self, origin: DomainPath, resolve: FindLinks) -> None:
+    def __init__(self, origin: DomainPath, resolve: FindLinks, resolve_in_other_case: FindLinks) -> None:
         self._origin = origin
         self._resolve = resolve
+        self._resolve_in_other_case = resolve_in_other_case
         self._known: dict[DomainPath, Link | None] = {}
         self._links_by_place: dict[DomainPath, Link | None] = {}
         self._links = 0
@@ -145,8 +149,12 @@ class _Search:
             )
 
     async def _read(self, missing: Set[DomainPath]) -> None:
-        if missing:
-            self._known |= {**dict.fromkeys(missing), **await self._resolve(missing)}
+        if not missing:
+            return
+        found = await self._resolve(missing)
+        alike = await self._resolve_in_other_case(missing - found.keys())
+        others = {place: link for place, link in alike.items() if (link.domain, link.path) != self._origin}
+        self._known |= {**dict.fromkeys(missing), **found, **others}
 
     async def _find(self, place: DomainPath) -> Link | None:
         if place not in self._links_by_place:
