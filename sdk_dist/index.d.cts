@@ -23,7 +23,7 @@ export interface InitOptions {
   /** With `waylink/links`: tell clicks on links that leave the site, on files, mail addresses and phone numbers. Default: false. */
   outboundLinks?: boolean | undefined;
   /** With `waylink/domains`: host names of the owner's other sites, to which links hand the device over. */
-  otherDomains?: string[] | undefined;
+  otherDomains?: readonly string[] | undefined;
   /**
    * With `waylink/privacy`: whether Global Privacy Control withdraws consent. Default: 'withdraw' where `consentMode` is
    * 'required', else 'ignore'.

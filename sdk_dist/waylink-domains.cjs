@@ -98,25 +98,34 @@ var cookie_domains = function() {
 };
 
 // sdk_src/other_domains.py
-var OPTION = "otherDomains", PARAMETER = "cl_device", LIFETIME = 120 * 1e3, BASE = 36, RIGHT_BUTTON = 2, DEVICE = 1, TIME = 2, CHECKSUM = 3, hosts = [], waylink = {}, told, handed_device, is_watching = !1, install = function(page_waylink, tag) {
-  waylink = page_waylink, IS_BROWSER && (take_parameter(), follow("grantConsent", take_over), follow("denyConsent", forget), follow("reset", forget), addEventListener("storage", (function() {
+var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#]*", LIFETIME = 120 * 1e3, BASE = 36, RIGHT_BUTTON = 2, DEVICE = 1, TIME = 2, CHECKSUM = 3, waylink = {}, told, handed_device, loans = [], install = function(page_waylink, tag) {
+  waylink = page_waylink, IS_BROWSER && (follow("grantConsent", take_over), follow("denyConsent", forget), follow("reset", forget), addEventListener("storage", (function() {
     return setTimeout(take_over);
-  }))), take_option(waylink, OPTION, name_hosts, take_over), tag?.dataset.otherDomains && (name_hosts(tag.dataset.otherDomains.match(/[^\s,]+/g), options), take_over());
+  }))), take_option(waylink, OPTION, name_hosts, take_over);
+  try {
+    name_hosts(tag.dataset.otherDomains.match(/[^\s,]+/g), options), take_over();
+  } catch {
+  }
 }, follow = function(py_name, action) {
   var method = waylink[py_name], call_and_act = function() {
     method(), action();
   };
   waylink[py_name] = call_and_act;
 }, name_hosts = function(names, py_arguments) {
-  if (!(Array.isArray(names) && names.every((function(py_name) {
-    return typeof py_name == "string";
-  })))) {
+  var hosts = Array.isArray(names) ? names.map(host_of) : [""];
+  if (!hosts.every((function(host) {
+    return host;
+  }))) {
     var __except0__ = new TypeError("Waylink: otherDomains");
     throw __except0__;
   }
-  hosts = names.map((function(py_name) {
-    return py_name.toLowerCase();
-  })), options.cookieDomain = py_arguments.cookieDomain, IS_BROWSER && (read_told(), is_watching || (is_watching = !0, addEventListener("click", on_click, !0), addEventListener("auxclick", on_click, !0)));
+  var is_watching = waylink[OPTION];
+  waylink[OPTION] = hosts, options.cookieDomain = py_arguments.cookieDomain, IS_BROWSER && (read_told(), is_watching || (addEventListener("click", on_click, !0), addEventListener("auxclick", on_click, !0)));
+}, host_of = function(py_name) {
+  try {
+    return new URL(py_name.includes("/") ? py_name : "https://" + py_name).hostname;
+  } catch {
+  }
 }, take_parameter = function() {
   try {
     var found = location.search.match(RegExp("[?&]" + PARAMETER + "=([^&]*)"));
@@ -124,13 +133,13 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", LIFETIME = 120 * 1e3, BASE
   } catch {
   }
 }, without_parameter = function(address) {
-  return address.replace(RegExp("([?&])" + PARAMETER + "=[^&#]*(&?)"), (function(_, before, after) {
+  return address.replace(RegExp("([?&])" + GIVEN + "(?:&" + GIVEN + ")*(&?)", "g"), (function(_, before, after) {
     return after ? before : "";
   }));
 }, read_told = function() {
   try {
     var found = told.match("^(" + UUID_PATTERN + ")\\.(\\w+)\\.(\\w+)$"), arrived_at = Date.now() - performance.now(), age = arrived_at - parseInt(found[TIME], BASE);
-    found[CHECKSUM] == checksum(found[DEVICE], found[TIME], location.hostname) && Math.abs(age) < LIFETIME && hosts.includes(new URL(document.referrer).hostname) && (handed_device = found[DEVICE]);
+    found[CHECKSUM] == checksum(found[DEVICE], found[TIME], location.hostname) && Math.abs(age) < LIFETIME && waylink[OPTION].includes(new URL(document.referrer).hostname) && (handed_device = found[DEVICE]);
   } catch {
   }
   told = null;
@@ -146,31 +155,39 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", LIFETIME = 120 * 1e3, BASE
   handed_device = null;
 }, on_click = function(event) {
   try {
-    var link = link_of(event), device = read_cookie(DEVICE_ID_NAME);
-    if (event.button != RIGHT_BUTTON && device && waylink.hasConsent()) {
-      var url = new URL(without_parameter(address_of(link)), document.baseURI);
-      is_listed(url) && lend(link, handing_over(url, device));
+    var link = link_of(event);
+    if (link && event.button != RIGHT_BUTTON && waylink.hasConsent()) {
+      var url = new URL(without_parameter(address_of(link)), document.baseURI), device = is_listed(url) && read_cookie(DEVICE_ID_NAME);
+      device && lend(link, handing_over(url, device));
     }
   } catch {
   }
 }, is_listed = function(url) {
-  return hosts.includes(url.hostname) && url.hostname != location.hostname && (url.protocol == "https:" || url.protocol == location.protocol);
+  return waylink[OPTION].includes(url.hostname) && url.hostname != location.hostname && (url.protocol == "https:" || url.protocol == location.protocol);
 }, handing_over = function(url, device) {
   var time = Date.now().toString(BASE), parameter = PARAMETER + "=" + device + "." + time + "." + checksum(device, time, url.hostname), mark = url.href.split("#")[0].includes("?") ? "&" : "?";
   return url.href.replace(/#|$/, (function(end) {
     return mark + parameter + end;
   }));
 }, lend = function(link, address) {
-  var own_address = link.getAttribute("href"), give_back = function() {
-    link.getAttribute("href") == address && link.setAttribute("href", own_address);
-  };
-  own_address != null && (link.setAttribute("href", address), setTimeout(give_back));
+  loans.filter((function(loan2) {
+    return loan2.link == link;
+  })).forEach(give_back);
+  var loan = { link, own_address: link.getAttribute("href"), address };
+  loan.own_address != null && (link.setAttribute("href", address), loans.push(loan), setTimeout((function() {
+    return give_back(loan);
+  })));
+}, give_back = function(loan) {
+  loans = loans.filter((function(other) {
+    return other != loan;
+  })), loan.link.getAttribute("href") == loan.address && loan.link.setAttribute("href", loan.own_address);
 }, checksum = function(device, time, host) {
   var text = [device, time, host, navigator.userAgent, navigator.language, (/* @__PURE__ */ new Date()).getTimezoneOffset()].join(), number = 2166136261;
   for (var character of text)
     var number = Math.imul(number ^ character.charCodeAt(0), 16777619);
   return (number & 2147483647).toString(BASE);
 };
+IS_BROWSER && take_parameter();
 
 // entry.js
 var import_waylink = require("./waylink.cjs");

@@ -23,13 +23,13 @@ var take_option = function(waylink2, py_name, use, start) {
 };
 
 // sdk_src/outbound_links.py
-var OPTION = "outboundLinks", RIGHT_BUTTON = 2, MAX_URL_CHARACTERS = 1e3, NAMES = { "mailto:": "email_click", "tel:": "phone_click" }, FILES = RegExp("\\.(7z|aac|apk|avi|bz2|csv|dmg|docx?|epub|exe|flac|gz|ics|iso|jar|key|m4a|mkv|mobi|mov|mp[34]|mpe?g|msi|numbers|od[pst]|ogg|pages|pdf|pkg|pptx?|rar|rtf|tar|tgz|txt|wav|webm|wm[av]|xlsx?|xz|zip)$", "i"), waylink = {}, clicks = [], is_watching = !1, install = function(page_waylink, tag) {
+var OPTION = "outboundLinks", RIGHT_BUTTON = 2, MAX_URL_CHARACTERS = 1e3, NAMES = { "mailto:": "email_click", "tel:": "phone_click" }, FILES = RegExp("\\.(7z|aac|apk|avi|bz2|csv|dmg|docx?|epub|exe|flac|gz|ics|iso|jar|key|m4a|mkv|mobi|mov|mp[34]|mpe?g|msi|numbers|od[pst]|ogg|pages|pdf|pkg|pptx?|rar|rtf|tar|tgz|txt|wav|webm|wm[av]|xlsx?|xz|zip)$", "i"), waylink = {}, clicks = [], install = function(page_waylink, tag) {
   waylink = page_waylink, take_option(waylink, OPTION, watch_clicks, tell_clicks), tag?.dataset.outboundLinks != null && watch_clicks(!0);
 }, watch_clicks = function(is_on) {
-  IS_BROWSER && is_on && !is_watching && (is_watching = !0, addEventListener("click", on_click, !0), addEventListener("auxclick", on_click, !0), addEventListener("pagehide", tell_clicks));
+  IS_BROWSER && is_on && !waylink[OPTION] && (waylink[OPTION] = !0, addEventListener("click", on_click, !0), addEventListener("auxclick", on_click, !0), addEventListener("pagehide", tell_clicks));
 }, on_click = function(event) {
   try {
-    var told = event.button != RIGHT_BUTTON && describe(link_of(event));
+    var link = link_of(event), told = link && event.button != RIGHT_BUTTON && describe(link);
     told && (clicks.push({ event, event_name: told.event_name, fields: told.fields }), setTimeout(tell_clicks));
   } catch {
   }

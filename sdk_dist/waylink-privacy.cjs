@@ -30,9 +30,9 @@ var cookie_domains = function() {
 
 // sdk_src/privacy_control.py
 var AGREEMENT_NAME = "cl_agreed", IGNORE = "ignore", WITHDRAW = "withdraw", native = {}, is_heeded = !1, has_agreed = !1, install = function(waylink, tag) {
-  Object.assign(native, waylink), waylink.grantConsent = grant_consent, waylink.denyConsent = deny_consent, waylink.init = (function(py_arguments) {
+  IS_BROWSER && (Object.assign(native, waylink), waylink.grantConsent = grant_consent, waylink.denyConsent = deny_consent, waylink.init = (function(py_arguments) {
     return init_with(py_arguments, tag?.dataset.privacyControl);
-  }), tag?.dataset.privacyControl == WITHDRAW && heed();
+  }), tag?.dataset.privacyControl == WITHDRAW && heed());
 }, init_with = async function(py_arguments, choice_of_tag) {
   var rest = Object.assign({}, py_arguments), choice = rest.privacyControl;
   if (choice != null && ![IGNORE, WITHDRAW].includes(choice)) {
@@ -48,7 +48,7 @@ var AGREEMENT_NAME = "cl_agreed", IGNORE = "ignore", WITHDRAW = "withdraw", nati
   if (is_opposed()) {
     if (!navigator.userActivation?.isActive)
       return;
-    has_agreed = !0, mark_agreement();
+    mark_agreement(), has_agreed = !has_cookie(AGREEMENT_NAME);
   }
   native.grantConsent();
 }, deny_consent = function() {

@@ -32,7 +32,6 @@ from browser import (
     performance,
     setTimeout,
     top,
-    typeof,
     window,
 )
 
@@ -40,6 +39,7 @@ __pragma__('noskip')
 
 OPTION = 'otherDomains'
 PARAMETER = 'cl_device'  # which the service leaves out of addresses (backend/domain/visitors/call_fields.py)
+GIVEN = PARAMETER + '=[^&#]*'
 LIFETIME = 2 * 60 * 1000  # milliseconds from the click to the arrival
 BASE = 36  # of numbers in the parameter
 RIGHT_BUTTON = 2  # with which nobody follows a link
@@ -47,27 +47,27 @@ RIGHT_BUTTON = 2  # with which nobody follows a link
 DEVICE = 1
 TIME = 2
 CHECKSUM = 3
-hosts = []
-waylink = {}  # the page's
+waylink = {}  # the page's; with the option, its `otherDomains` are the hosts, also for another copy of this part
 told = None  # the parameter's value, as the address had it
 handed_device = None  # of another site, until there is consent to take it over
-is_watching = False
+loans = []  # links that lead to a listed site, with the parameter, until the browser has followed them
 
 
 def install(page_waylink, tag):
-    """Take the option from `init`, or from the script's tag, and what the address holds at once."""
+    """Take the option from `init`, or from the script's tag."""
     global waylink
     waylink = page_waylink
     if IS_BROWSER:
-        take_parameter()
         follow('grantConsent', take_over)
         follow('denyConsent', forget)
         follow('reset', forget)
         addEventListener('storage', lambda: setTimeout(take_over))  # the visitor may have agreed in another tab
     take_option(waylink, OPTION, name_hosts, take_over)
-    if tag and tag.dataset.otherDomains:
+    try:
         name_hosts(tag.dataset.otherDomains.match(RegExp('[^\\s,]+', 'g')), options)
         take_over()
+    except:  # there is no such attribute, or no host in it
+        pass
 
 
 def follow(name, action):
@@ -82,22 +82,33 @@ def follow(name, action):
 
 
 def name_hosts(names, arguments):
-    """Take the owner's host names. Raises a TypeError for what is no list of texts."""
-    global hosts, is_watching
-    if not (Array.isArray(names) and names.every(lambda name: typeof(name) == 'string')):
+    """Take the owner's host names. Raises a TypeError for what is no list of host names."""
+    hosts = names.map(host_of) if Array.isArray(names) else ['']
+    if not hosts.every(lambda host: host):
         raise __new__(js_TypeError('Waylink: otherDomains'))
-    hosts = names.map(lambda name: name.toLowerCase())
+    is_watching = waylink[OPTION]
+    waylink[OPTION] = hosts
     options.cookieDomain = arguments.cookieDomain
     if IS_BROWSER:
         read_told()
         if not is_watching:
-            is_watching = True
             addEventListener('click', on_click, True)
             addEventListener('auxclick', on_click, True)
 
 
+def host_of(name):
+    """A host as browsers write it in addresses (`xn--…`), by its name or by an address there; else undefined."""
+    try:
+        return __new__(URL(name if name.includes('/') else 'https://' + name)).hostname
+    except:
+        pass
+
+
 def take_parameter():
-    """Remove the parameter from the address, and keep what it held. Of a router the address's state is its own."""
+    """Remove the parameter from the address, and keep what it held. Of a router the address's state is its own.
+
+    It does so as soon as this part has loaded: other scripts of the page read the address, too.
+    """
     global told
     try:
         found = location.search.match(RegExp('[?&]' + PARAMETER + '=([^&]*)'))
@@ -109,9 +120,10 @@ def take_parameter():
 
 
 def without_parameter(address):
-    """The address without the parameter, and with all else as it was."""
+    """The address without the parameter, as often as somebody put it there, and with all else as it was."""
     return address.js_replace(
-        RegExp('([?&])' + PARAMETER + '=[^&#]*(&?)'), lambda _, before, after: before if after else ''
+        RegExp('([?&])' + GIVEN + '(?:&' + GIVEN + ')*(&?)', 'g'),
+        lambda _, before, after: before if after else '',
     )
 
 
@@ -125,7 +137,7 @@ def read_told():
         if (
             found[CHECKSUM] == checksum(found[DEVICE], found[TIME], location.hostname)
             and Math.abs(age) < LIFETIME
-            and hosts.includes(__new__(URL(document.referrer)).hostname)
+            and waylink[OPTION].includes(__new__(URL(document.referrer)).hostname)
         ):
             handed_device = found[DEVICE]
     except:
@@ -158,10 +170,11 @@ def on_click(event):
     """Add the parameter to a link to a listed site for as long as the browser needs to follow it."""
     try:
         link = link_of(event)
-        device = read_cookie(DEVICE_ID_NAME)
-        if event.button != RIGHT_BUTTON and device and waylink.hasConsent():
+        if link and event.button != RIGHT_BUTTON and waylink.hasConsent():
             url = __new__(URL(without_parameter(address_of(link)), document.baseURI))
-            if is_listed(url):
+            # The cookie is asked for last, since that is slow, and most clicks are on no such link.
+            device = is_listed(url) and read_cookie(DEVICE_ID_NAME)
+            if device:
                 lend(link, handing_over(url, device))
     except:
         pass
@@ -170,7 +183,7 @@ def on_click(event):
 def is_listed(url):
     """Whether an address is one of the owner's other sites, to which nobody on the way can read what is handed over."""
     return (
-        hosts.includes(url.hostname)
+        waylink[OPTION].includes(url.hostname)
         and url.hostname != location.hostname
         and (url.protocol == 'https:' or url.protocol == location.protocol)
     )
@@ -185,16 +198,24 @@ def handing_over(url, device):
 
 
 def lend(link, address):
-    """Have the link lead to this address until the browser has followed it."""
-    own_address = link.getAttribute('href')
+    """Have the link lead to this address until the browser has followed it.
 
-    def give_back():
-        if link.getAttribute('href') == address:
-            link.setAttribute('href', own_address)
-
-    if own_address != None:
+    A page may click a link again while a click on it is under way.
+    """
+    loans.filter(lambda loan: loan.link == link).forEach(give_back)
+    loan = {'link': link, 'own_address': link.getAttribute('href'), 'address': address}
+    if loan.own_address != None:
         link.setAttribute('href', address)
-        setTimeout(give_back)
+        loans.push(loan)
+        setTimeout(lambda: give_back(loan))
+
+
+def give_back(loan):
+    """Have the link lead where it led before, unless the page has changed it."""
+    global loans
+    loans = loans.filter(lambda other: other != loan)
+    if loan.link.getAttribute('href') == loan.address:
+        loan.link.setAttribute('href', loan.own_address)
 
 
 def checksum(device, time, host):
@@ -204,3 +225,7 @@ def checksum(device, time, host):
     for character in text:
         number = Math.imul(number ^ character.charCodeAt(0), 16777619)
     return (number & 2147483647).toString(BASE)
+
+
+if IS_BROWSER:
+    take_parameter()

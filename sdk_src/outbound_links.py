@@ -17,9 +17,8 @@ FILES = RegExp(
     + '|od[pst]|ogg|pages|pdf|pkg|pptx?|rar|rtf|tar|tgz|txt|wav|webm|wm[av]|xlsx?|xz|zip)$',
     'i',
 )
-waylink = {}  # the page's
+waylink = {}  # the page's; its `outboundLinks` says whether this part, or another copy of it, listens
 clicks = []  # on links, which the page's own scripts may still call off
-is_watching = False
 
 
 def install(page_waylink, tag):
@@ -33,9 +32,8 @@ def install(page_waylink, tag):
 
 def watch_clicks(is_on):
     """Listen before all scripts of the page, since these may stop the event."""
-    global is_watching
-    if IS_BROWSER and is_on and not is_watching:
-        is_watching = True
+    if IS_BROWSER and is_on and not waylink[OPTION]:
+        waylink[OPTION] = True
         addEventListener('click', on_click, True)
         addEventListener('auxclick', on_click, True)
         addEventListener('pagehide', tell_clicks)
@@ -44,7 +42,8 @@ def watch_clicks(is_on):
 def on_click(event):
     """Note a click on a link, and tell it once all scripts have heard of it."""
     try:
-        told = event.button != RIGHT_BUTTON and describe(link_of(event))
+        link = link_of(event)
+        told = link and event.button != RIGHT_BUTTON and describe(link)
         if told:
             clicks.push({'event': event, 'event_name': told.event_name, 'fields': told.fields})
             setTimeout(tell_clicks)

@@ -1,7 +1,7 @@
 """The option `privacyControl`: Global Privacy Control is a withdrawal of consent, which a visitor's click lifts."""
 
 from cookies import COOKIE_LIFETIME, cookie_domains, delete_cookie, has_cookie, write_cookie
-from options import options
+from options import IS_BROWSER, options
 
 __pragma__('skip')
 from browser import __pragma__, Object, __new__, js_TypeError, navigator
@@ -13,11 +13,13 @@ IGNORE = 'ignore'
 WITHDRAW = 'withdraw'
 native = {}  # what the parts of `Waylink` did that this module has replaced
 is_heeded = False
-has_agreed = False  # by a click on this page, also where the browser refuses cookies
+has_agreed = False  # by a click on this page, where the browser refuses the cookie that other tabs can delete
 
 
 def install(waylink, tag):
-    """Take the option from `init`, or from the script's tag where it has the attribute."""
+    """Take the option from `init`, or from the script's tag where it has the attribute. A server has no signal."""
+    if not IS_BROWSER:
+        return
     Object.assign(native, waylink)
     waylink.grantConsent = grant_consent
     waylink.denyConsent = deny_consent
@@ -62,8 +64,8 @@ def grant_consent():
     if is_opposed():
         if not (navigator.userActivation and navigator.userActivation.isActive):
             return
-        has_agreed = True
         mark_agreement()
+        has_agreed = not has_cookie(AGREEMENT_NAME)
     native.grantConsent()
 
 

@@ -23,7 +23,7 @@ MOST_NOTES = 10
 _UNFILLED_RULE = "must be filled in: undefined, null, NaN and {{…}} are what templates leave"
 _UNREADABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 # What a site's link to another site of its owner carries (sdk_src/other_domains.py).
-_HANDED_DEVICE = re.compile(r"([?&])cl_device=[^&#]*(&?)")
+_HANDED_DEVICE = re.compile(r"([?&])cl_device=[^&#]*(?:&cl_device=[^&#]*)*(&?)")
 # Fields that are sent hashed only.
 CLEAR_CONTACTS = frozenset({"email", "phone"})
 

@@ -39,6 +39,20 @@ def test_a_click_lifts_the_signal(page: Page, server: RecordingServer) -> None:
     assert len(server.requests) == sent
 
 
+def test_a_refusal_in_another_tab(page: Page, server: RecordingServer) -> None:
+    """The signal counts again in all tabs: a script of the tab that was clicked lifts nothing any more."""
+    server.head = SIGNAL + PART + BUTTON + START % REQUIRED
+    page.goto(server.url())
+    page.click("#agree")
+    other = page.context.new_page()
+    other.goto(server.url("/other"))
+    other.evaluate("Waylink.denyConsent()")
+    page.wait_for_function("!Waylink.hasConsent()")
+    page.evaluate("Object.defineProperty(navigator, 'userActivation', {value: {isActive: false}}); 0")
+    page.evaluate("Waylink.grantConsent()")
+    assert page.evaluate("Waylink.hasConsent()") is False
+
+
 def test_what_was_stored_before_is_deleted(page: Page, server: RecordingServer) -> None:
     """A visitor who switches the signal on is forgotten by the next page."""
     visit(page, server, "/?utm_source=news")

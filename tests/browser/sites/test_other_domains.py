@@ -172,12 +172,73 @@ def test_what_is_not_taken_over(page: Page, sites: RecordingServer, wrong: str) 
     assert sites.requests[-1]["batch"]["device_id"] not in (coming, parameter[:36])
 
 
-@pytest.mark.parametrize("value", ["'blog.test'", "[1]", "{}"])
+@pytest.mark.parametrize("value", ["'blog.test'", "[1]", "{}", "['']", "['/shop']"])
 def test_a_wrong_list_is_refused(page: Page, sites: RecordingServer, value: str) -> None:
     """init rejects what is no list of host names, by the option's name."""
     page.goto(sites.url())
     call = f"Waylink.init({{apiKey: 'k', otherDomains: {value}}}).catch((error) => error.message)"
     assert page.evaluate(call) == "Waylink: otherDomains"
+
+
+def test_forged_parameters_go_too(page: Page, sites: RecordingServer) -> None:
+    """Must not stay: what somebody wrote into a link or an address, however often; the rest is as it was."""
+    forged = "cl_device=a&cl_device=b&x=1&cl_device=c"
+    page.goto(sites.url(f"/?{forged}", sites.host))
+    assert page.url == sites.url("/?x=1", sites.host)
+    page.evaluate(start(sites))
+    link = sites.url(f"/post?{forged}", BLOG)
+    page.evaluate(f"document.body.insertAdjacentHTML('beforeend', '<a id=over href=\"{link}\">x</a>')")
+    page.evaluate(CATCH)
+    page.click("#over")
+    query = parse_qs(urlsplit(page.evaluate("caught")).query)
+    assert (query["x"], len(query["cl_device"])) == (["1"], 1)
+    assert query["cl_device"][0].startswith(device_cookie(page)["value"])
+
+
+def test_the_address_is_clean_before_the_script_loads(page: Page, sites: RecordingServer) -> None:
+    """Other scripts of the page, which run meanwhile, read an address without the parameter."""
+    sites.head = f"<script>delete window.Waylink</script>{PART}<script>window.read = location.href</script>"
+    page.goto(sites.url("/?x=1&cl_device=a", sites.host))
+    assert page.evaluate("read") == sites.url("/?x=1", sites.host)
+
+
+def test_a_link_that_is_clicked_during_its_click(page: Page, sites: RecordingServer) -> None:
+    """A card whose script clicks the link in it once more: the link keeps no parameter."""
+    open_shop(page, sites)
+    page.evaluate("""document.body.onclick = (event) => {
+      event.preventDefault();
+      document.body.onclick = (event) => event.preventDefault();
+      const until = Date.now() + 5;
+      while (Date.now() < until);
+      event.target.click();
+    }; 0""")
+    own = page.evaluate("document.querySelector('#over').href")
+    page.click("#over")
+    page.wait_for_function("link => document.querySelector('#over').href === link", arg=own)
+
+
+def test_clicks_elsewhere_cost_no_cookie(page: Page, sites: RecordingServer) -> None:
+    """A click on no such link asks the browser for no cookie, which is slow."""
+    open_shop(page, sites)
+    page.evaluate("""window.reads = 0;
+    const own = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie').get;
+    const get = () => (reads++, own.call(document));
+    Object.defineProperty(document, 'cookie', {configurable: true, get}); 0""")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<a id=here href=#here>x</a>')")
+    page.click("h1")
+    page.click("#here")
+    assert page.evaluate("reads") == 0
+
+
+@pytest.mark.parametrize("name", ["blög.test", "BLÖG.test", "https://blög.test/shop", "xn--blg-tna.test:8"])
+def test_ways_to_write_a_host(page: Page, sites: RecordingServer, name: str) -> None:
+    """A host's name in its own letters, in capitals, as an address, or with a port."""
+    page.goto(sites.url("/", sites.host))
+    page.evaluate(f"Waylink.init({{apiKey: 'c_web_test', otherDomains: ['{name}']}})")
+    page.evaluate("document.body.insertAdjacentHTML('beforeend', '<a id=over href=\"//blög.test/\">x</a>')")
+    page.evaluate(CATCH)
+    page.click("#over")
+    assert "cl_device=" in page.evaluate("caught")
 
 
 def test_hosts_in_the_tag(page: Page, sites: RecordingServer) -> None:

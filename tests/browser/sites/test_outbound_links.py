@@ -181,6 +181,17 @@ def test_where_it_is_switched_on(
     assert said == []
 
 
+def test_a_part_that_is_there_twice(page: Page, server: RecordingServer) -> None:
+    """Must be counted once: a click where a theme and a tag manager both load the part."""
+    server.head = '<script src="/waylink-links.js" data-outbound-links></script>' * 2
+    page.goto(server.url())
+    page.evaluate("Waylink.init({apiKey: 'k', outboundLinks: true})")
+    click(page, '<a class="it" href="mailto:a@b.test">x</a>')
+    server.wait_for_kinds("event")
+    page.evaluate("Waylink.trackEvent('sentinel')")
+    assert events(server) == [("email_click", None), ("sentinel", None)]
+
+
 def test_without_the_option(page: Page, said: list[str], server: RecordingServer) -> None:
     """Must not arrive: a click, where the option is off. Without the part, the option is told as unknown."""
     server.head = PART

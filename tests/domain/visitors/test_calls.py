@@ -242,6 +242,8 @@ def test_money_stays_what_it_was(revenue: Decimal) -> None:
         ("https://a.example/?cl_device=x.y.z&b=1#c", "https://a.example/?b=1#c"),
         ("https://a.example/?b=1&cl_device=x.y.z#c", "https://a.example/?b=1#c"),
         ("https://a.example/?b=1&cl_device=x.y.z&c=2", "https://a.example/?b=1&c=2"),
+        ("https://a.example/?cl_device=1&cl_device=2", "https://a.example/"),
+        ("https://a.example/?cl_device=1&cl_device=2&b=1&cl_device=3", "https://a.example/?b=1"),
         ("https://a.example/?acl_device=1", "https://a.example/?acl_device=1"),
     ],
 )

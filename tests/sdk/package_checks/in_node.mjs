@@ -6,7 +6,7 @@ await import('waylink/domains');
 await import('waylink/privacy');
 const calls = [
   Waylink.whenAttributed(),
-  Waylink.init({ apiKey: 'c_web_1', outboundLinks: true, otherDomains: ['blog.example.com'] }),
+  Waylink.init({ apiKey: 'c_web_1', outboundLinks: true, otherDomains: ['blog.example.com'], privacyControl: 'withdraw' }),
   Waylink.identify({ customer_id: 'c' }),
   Waylink.trackLead(),
   Waylink.trackConversion({ revenue: 1, currency: 'EUR' }),

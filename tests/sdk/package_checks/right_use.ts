@@ -15,7 +15,7 @@ const options: InitOptions = {
   eraseOnWithdrawal: true,
   outboundLinks: true,
   privacyControl: 'ignore',
-  otherDomains: ['blog.example.com'],
+  otherDomains: ['blog.example.com'] as const,
   debug: true,
 };
 const started: Promise<void> = Waylink.init(options);
