@@ -217,6 +217,17 @@ async def test_a_link_to_what_means_itself(
     assert (answer.status_code, answer.json()) == (400, invalid(message))
 
 
+async def test_a_link_to_a_path_that_means_itself_and_is_another_s(
+    client: httpx.AsyncClient, organization: TestOrganization
+) -> None:
+    """The link that has the path itself wins there, so it is no circle."""
+    other = link_body(organization, selected_path="dots.")
+    assert (await post(client, organization, other)).status_code == 201
+    target = f"https://{organization.domain}/dots."
+    body = link_body(organization, selected_path="dots", destination_url=target)
+    assert (await post(client, organization, body)).status_code == 201
+
+
 async def test_a_circle_through_links_in_other_case(
     client: httpx.AsyncClient, organization: TestOrganization
 ) -> None:

@@ -113,7 +113,7 @@ class _Search:
 
     async def _loops(self, url: str, visitor_kind: VisitorKind) -> bool:
         """Whether the chain of links that starts at this URL forms a loop or is too long."""
-        reached = places([url])
+        reached = self._places([url])
         for _ in range(_LONGEST_CHAIN):
             if not reached:
                 return False
@@ -125,8 +125,22 @@ class _Search:
             links = [link for place in reached if (link := await self._find(place))]
             if self._links > _MOST_LINKS:
                 return True
-            reached = places(url for link in links for url in possible_targets(link, *visitor_kind).values())
+            targets = (url for link in links for url in possible_targets(link, *visitor_kind).values())
+            reached = self._places(targets)
         return bool(reached)
+
+    def _places(self, urls: Iterable[str]) -> set[DomainPath]:
+        """The places where visitors of these addresses get: where a link has the path itself, that alone."""
+        found: set[DomainPath] = set()
+        for url in urls:
+            exact = parse_short_url(url)
+            found |= {exact} if exact and self._has_link(exact) else places([url])
+        return found
+
+    def _has_link(self, place: DomainPath) -> bool:
+        """Whether a link that is known has this path itself."""
+        link = self._known.get(place)
+        return link is not None and link.path == place[1]
 
     def _is_origin(self, place: DomainPath) -> bool:
         """Whether visitors of this place get the link itself, maybe since no other link has the path."""
