@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -145,10 +145,7 @@ class Sequencer:
         return placed
 
     async def _place_each(self, session: BlockingSession) -> int:
-        """Give the first waiting entries of each organization their places, each by itself.
-
-        They are those of the next batch, and those that failed before.
-        """
+        """Give the first waiting entries of each organization their places, each by itself."""
         placed = 0
 
         async def place(org_id: OrgId) -> None:
@@ -158,14 +155,19 @@ class Sequencer:
             except _OtherSequencerActive:  # or one that was killed, or stopped
                 await _end_left_behind(self._database)
 
-        org_ids = sorted({*await self._next_organizations(), *await self._items.failing()})
-        await self._items.each([item_of_organization(OrgId(org_id)) for org_id in org_ids], place)
+        failing = await self._items.failing()
+        tried = {org_id for org_id, waits in failing.items() if waits}
+        org_ids = {*failing} - tried
+        while org_ids := org_ids or await self._next_organizations(tried):
+            await self._items.each([item_of_organization(OrgId(org_id)) for org_id in sorted(org_ids)], place)
+            tried |= org_ids
+            org_ids = set()
         self._left_out = list(await self._items.failing())
         return placed
 
-    async def _next_organizations(self) -> set[str]:
-        """Whose entries the next batch would have, without those that are left out until their next try."""
-        others = _WAITING | {"org_id": {"$nin": await self._items.waiting()}}
+    async def _next_organizations(self, but: Collection[str]) -> set[str]:
+        """Whose entries would get the next places, without those of these organizations."""
+        others = _WAITING | {"org_id": {"$nin": list(but)}}
         # A `distinct` would read the whole collection, at each conflict with whoever places a feed alone.
         found = self._database[entries.NAME].find(others, {"org_id": 1}).sort(_OLDEST_FIRST)
         return {entry["org_id"] async for entry in found.limit(MOST_PER_TRANSACTION)}

@@ -100,9 +100,12 @@ async def test_one_that_was_killed_while_it_placed_holds_no_feed(service: Servic
         await in_thread(database, lambda _: session.end_session())
 
 
-async def test_who_changes_entries_that_wait_makes_no_feed_fail(service: Service) -> None:
-    """While an erasure writes an entry, the others get their places, and it has its own afterwards, whoever
-    gives them."""
+async def test_who_changes_entries_that_wait_makes_no_feed_fail(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an erasure writes an entry, the others get their places, also those that came later than fit into
+    a transaction with it; and it has its own afterwards, whoever gives them."""
+    monkeypatch.setattr(sequencer, "MOST_PER_TRANSACTION", 1)
     async with fresh_database(service.resources.database) as database:
         held, free = await _waiting(database), await _waiting(database)
         async with await database.client.start_session() as erasure:
