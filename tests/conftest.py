@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -19,6 +20,9 @@ from jinja2 import FileSystemBytecodeCache
 from quart import Quart
 
 from backend.app import Service, create_app
+from backend.concurrency.counted_log import CountedLog
+from backend.dashboard.frame import failures
+from backend.json_api import api_error, asgi_answer
 from backend.rate_limits.exact_limit import ExactLimit
 from backend.redirector.request import daily_keys
 from backend.settings import Settings
@@ -193,6 +197,13 @@ def records_as_declared(recorded_actions: RecordedActions) -> Iterator[None]:
     assert not recorded_actions.take_undeclared()
 
 
+@pytest.fixture(autouse=True)
+def lines_of_this_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test makes fail has a line in the log, also where it failed alike within the minute before."""
+    for module in (api_error, asgi_answer, failures):
+        monkeypatch.setattr(module, "_log", CountedLog(logging.getLogger(LOGGERS[module])))
+
+
 @pytest.fixture(scope="module", autouse=True)
 def steps_of_webhooks(request: pytest.FixtureRequest) -> Iterator[None]:
     """What an organization changes of a webhook holds at once, in tests of webhooks.
@@ -230,6 +241,9 @@ def tell(record_property: Callable[[str, object], None]) -> Callable[[str], None
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what all tests say together."""
     print_summary(terminalreporter)
+
+
+LOGGERS = {api_error: "waylink.api", asgi_answer: "waylink.api", failures: "waylink.dashboard"}
 
 
 class MovableClock:
