@@ -97,7 +97,9 @@ async def test_what_is_several_owners_has_all_threads() -> None:
 async def test_an_owner_has_room_of_its_own() -> None:
     """Whoever has half of the room waiting is refused, and another is not."""
     with a_lane(2, most_waiting=8) as (lane, calls):
-        asked = calls.begin(lane, "busy", 5)
+        asked = calls.begin(lane, "busy")
+        await until(lambda: "busy" in calls.begun, "none has a thread")
+        asked += calls.begin(lane, "busy", 4)
         await until(lambda: len(lane._lines.get("busy", ())) == 4, "not all wait")
         (refused,) = calls.begin(lane, "busy")
         with pytest.raises(StorageAway):
