@@ -72,7 +72,7 @@ async def segments_add() -> Response:
 
 
 async def _refused(error: FieldError) -> Response:
-    """The page with the form as it was sent, and what is wrong with it."""
+    """The page with what is wrong, and with the form as it was sent where that is its name."""
     is_filter = error.field.startswith(_FILTERS)
     return await _LIST.page(
         {_FILTERS if is_filter else _NAME: error.rule},

@@ -32,7 +32,7 @@ async def test_filters_are_saved_chosen_and_deleted(person: Person) -> None:
 
 
 async def test_a_refused_form_is_shown_again(person: Person) -> None:
-    """With what was sent, and what is wrong with it: of the name, or of a filter by its own name."""
+    """With what was sent and what is wrong with the name. A filter that can't be saved is named."""
     name = await person.send("/?country=DE", "/segments", segment_name="x" * 101)
     assert "Name of the segment must have at most 100 characters." in name.text
     assert 'href="#segment_name">Name of the segment</a>' in name.text
@@ -40,7 +40,6 @@ async def test_a_refused_form_is_shown_again(person: Person) -> None:
     assert saved.headers["Location"] == "/?country=DE"
     control = await person.send("/?campaign=a%07", "/segments", segment_name="Bells")
     assert "The filter campaign must not contain control characters." in control.text
-    assert 'value="Bells"' in control.text
 
 
 async def test_what_is_wrong_is_told(person: Person) -> None:
