@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.recording_server import RecordingServer
@@ -101,6 +102,39 @@ def test_a_script_that_does_not_come_keeps_nobody_waiting(visitor: Visitor) -> N
     visitor.js("pass()")
     assert visitor.js("Promise.all(made)") == SETTLED
     assert visitor.js("Waylink.trackEvent('late')") == {"status": "not_loaded"}
+
+
+@in_chromium
+def test_a_part_that_can_not_be_loaded_settles_nothing(visitor: Visitor) -> None:
+    """The script itself may still come, and its promises are what the page gets."""
+    names = ("links", "domains", "privacy")
+    parts = "".join(f"<script src={NOWHERE}/waylink-{name}.js></script>" for name in names)
+    open_with(visitor, f"<i></i>{parts}", HOLD_TIMER)
+    assert visitor.js(STATES) == ["open"] * 6
+    visitor.js(LOAD)
+    assert visitor.js("made[1]")["status"] == "accepted"
+
+
+@in_chromium
+@pytest.mark.parametrize("name", ["waylink.js?ver=2", "a/waylink-0123456789ab.js"])
+def test_names_of_the_script(visitor: Visitor, name: str) -> None:
+    """Wherever its tag stands, the script is known by its name and by that of its build."""
+    open_with(visitor, f"<i></i><script src={NOWHERE}/{name}></script>", HOLD_TIMER)
+    assert visitor.js("Promise.all(made)") == SETTLED
+
+
+@in_chromium
+def test_a_part_before_the_snippet(visitor: Visitor) -> None:
+    """Must not be lost: a part that a cache or a tag manager brings before the snippet runs."""
+    part = '<script src="/waylink-links.js" data-outbound-links></script>'
+    fresh = "<script>delete window.Waylink</script>"
+    visitor.server.head = f"{fresh}{part}{SNIPPET}<script src=/waylink.js></script>"
+    visitor.open()
+    visitor.js("Waylink.init({apiKey: 'c_web_test'})")
+    visitor.js("void document.body.insertAdjacentHTML('beforeend', '<a class=it href=mailto:a@b.test>x</a>')")
+    visitor.tab.click(".it")
+    visitor.server.wait_for_kinds("event")
+    assert visitor.server.calls[-1]["name"] == "email_click"
 
 
 @in_chromium
