@@ -107,7 +107,8 @@ async def test_who_changes_entries_that_wait_makes_no_feed_fail(
     a transaction with it; and it has its own afterwards, whoever gives them."""
     monkeypatch.setattr(sequencer, "MOST_PER_TRANSACTION", 1)
     async with fresh_database(service.resources.database) as database:
-        held, free = await _waiting(database), await _waiting(database)
+        held, free, damaged = [await _waiting(database) for _ in range(3)]
+        await database[heads.NAME].insert_one({"_id": damaged, "place": "many", "stamp": Timestamp(1, 1)})
         async with await database.client.start_session() as erasure:
             erasure.start_transaction()
             erased = {"$set": {"facts.0.customer_id": None}}
@@ -115,10 +116,6 @@ async def test_who_changes_entries_that_wait_makes_no_feed_fail(
             asking = asyncio.create_task(place_all(database, held))
             async with running(Sequencer(database)):
                 await wait_for_async(partial(_is_placed, database, free), "the other feed goes on")
-                damaged = await _waiting(database)
-                await database[heads.NAME].insert_one(
-                    {"_id": damaged, "place": "many", "stamp": Timestamp(1, 1)}
-                )
                 await wait_for_async(partial(_fails, database, damaged), "each is tried by itself")
                 assert not await _fails(database, held)
                 assert not asking.done()
