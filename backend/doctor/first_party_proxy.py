@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import httpx
+
+from backend.web.sdk_files import PARTS
 
 PROBE = "/serviceCore/sdk/v1/probe/"
 # Seconds within which the proxy and the service behind it must answer.
@@ -30,6 +32,7 @@ _STATUSES_OF_EMPTY_BATCH = (401, 429)
 class _Names:
     """The addresses that the SDK derives from the address of its script."""
 
+    parts: tuple[str, ...]
     sentences: str
     base_url: str
     calls: str | None  # where calls go, if that is not below base_url
@@ -47,7 +50,7 @@ def examine(url: str) -> list[str]:
     with httpx.Client(timeout=TIMEOUT) as client:
         client.headers.clear()
         try:
-            lost = [*_lost_of_script(client, url), *_lost_of_sentences(client, names.sentences)]
+            lost = [*_lost_of_script(client, url, names), *_lost_of_sentences(client, names.sentences)]
             if names.calls:
                 lost += _lost_of_name(client, names.calls)
         except httpx.HTTPError as error:
@@ -61,10 +64,13 @@ def _names_of(script: str) -> _Names:
     is_ours = name.startswith("waylink")
     base = urlunsplit((parts.scheme, parts.netloc, folder if is_ours else parts.path[:-3], "", ""))
     sentences = urlunsplit((parts.scheme, parts.netloc, f"{parts.path[:-3]}.json", "", ""))
-    return _Names(sentences, base, None if is_ours else base)
+    # Those of a build lie beside it, under their own names.
+    beginning = f"{base}/waylink" if is_ours else base
+    beside = tuple(beginning + part.removeprefix("waylink") for part in PARTS)
+    return _Names(beside, sentences, base, None if is_ours else base)
 
 
-def _lost_of_script(client: httpx.Client, url: str) -> Iterator[str]:
+def _lost_of_script(client: httpx.Client, url: str, names: _Names) -> Iterator[str]:
     packed = client.get(url, headers={"Accept-Encoding": "gzip, br"})
     if not _is(packed, "javascript"):
         yield _not_the("script", packed)
@@ -79,6 +85,14 @@ def _lost_of_script(client: httpx.Client, url: str) -> Iterator[str]:
     }:
         yield "header Vary: it does not name Accept-Encoding, so caches may give anyone any encoding."
     yield from _lost_of_lifetime(client, url, plain)
+    yield from _lost_of_parts(client, names.parts)
+
+
+def _lost_of_parts(client: httpx.Client, urls: Iterable[str]) -> Iterator[str]:
+    """Sentences on the parts of the script that are not forwarded."""
+    for answer in map(client.get, urls):
+        if not _is(answer, "javascript"):
+            yield f"{_not_the('part', answer)} Pages can't have the option that it is for."
 
 
 def _lost_of_content(what: str, plain: httpx.Response) -> Iterator[str]:

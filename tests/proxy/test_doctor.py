@@ -100,6 +100,12 @@ HARMS: dict[str, tuple[Harm, str]] = {
     "does not forward the sentences": (
         only(".json", lambda answer: replace(answer, status=404)),
         "With `debug` the console will have codes only."),
+    **{
+        f"does not forward the part for {part}": (
+            only(f"-{part}.js", lambda answer: replace(answer, status=404)),
+            f"/a/hello-{part}.js gives (404, text/javascript; charset=utf-8) is not it. Pages can't have")
+        for part in ("links", "domains", "privacy")
+    },
     "changes the script": (
         only(".js", lambda answer: replace(answer, content=answer.content + b"//")),
         "content: the script arrived changed."),
