@@ -16,6 +16,8 @@ from backend.domain.visitors.persons import Subject
 from backend.storage.audit.facts import note_facts, recorded_fact
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.outbox import entries
+from backend.storage.processes.failing_items import forget_failure
+from backend.storage.processes.work import Work
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByIdPrefix
@@ -86,8 +88,10 @@ class Erasure:
         self._told.update(names)
 
     async def end(self) -> None:
-        """Note that everything is erased."""
+        """Note that everything is erased, also where that failed before, and somebody asked for it again."""
         await self.database[NAME].delete_one({"_id": self._id})
+        item = WorkItem(_hashed(self._id), self.org_id, lambda: self.subject)
+        await forget_failure(self.database, Work.ERASURES, item)
 
     @property
     def _id(self) -> str:

@@ -18,7 +18,10 @@ from backend.domain.visitors.persons import Subject
 from backend.storage.driver.connection import uri_of
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.lifecycle.privacy.privacy import erase_subject, finish_erasures
+from backend.storage.processes.failing_items import list_failing, note_failure
+from backend.storage.processes.work import Work
 from backend.storage.sales.batches import store_batches
+from backend.storage.schema.work_item import WorkItem
 from backend.storage.visitors import erasures
 from backend.system.clock import utc_now
 from tests.between_commands import Moment, moments
@@ -87,6 +90,16 @@ async def test_what_was_told_of_others_on_a_device_goes_in_pages(database: Datab
     of_devices = [place for place, (name, _) in enumerate(deleted) if name == "devices"]
     assert of_devices[0] > sum(name == "contacts" for name, _ in deleted[: of_devices[0]]) > 4
     assert await counts(database, org_id) == [0] * len(NAMED)
+
+
+async def test_an_erasure_that_failed_in_the_background_is_asked_for_again(database: Database) -> None:
+    """Once it is at its end, nothing is said to fail any more."""
+    org_id = OrgId(str(uuid.uuid4()))
+    await tell_guests(database, org_id, 1)
+    item = WorkItem(erasures.target_of(org_id, GUEST).id or "", org_id, lambda: GUEST)
+    await note_failure(database, Work.ERASURES, item, "ExecutionTimeout")
+    await erase_subject(database, org_id, GUEST)
+    assert await list_failing(database, org_id) == []
 
 
 async def test_an_erasure_goes_on_after_a_kill_at_any_moment(database: Database) -> None:
