@@ -58,7 +58,7 @@ class AddressText(LenientRule):
 
     def notes(self, field: str, value: str) -> Iterable[str]:
         """One sentence if the text was cut, else nothing."""
-        if len(value) > self.max_length:
+        if len(_without_handed_device(value)) > self.max_length:
             yield f"{field} was cut to {self.max_length} characters"
 
     def schema(self) -> Schema:

@@ -16,7 +16,7 @@ from backend.domain.errors import InvalidField, MissingField, shown_value
 from backend.domain.visitors.batches import Envelope, parse_envelope
 from backend.domain.visitors.call_fields import MOST_NOTES
 from backend.domain.visitors.call_texts import is_blank
-from backend.domain.visitors.calls import Call, Kind, parse_call
+from backend.domain.visitors.calls import PAGE_LENGTH, Call, Kind, parse_call
 from backend.domain.visitors.rejections import Rejection, rejection_of
 from backend.domain.visitors.sources import SIGNALS
 
@@ -250,3 +250,10 @@ def test_money_stays_what_it_was(revenue: Decimal) -> None:
 def test_a_handed_device_is_no_part_of_a_page(page: str, stored: str) -> None:
     """What a link to another site of the owner carries is left out of addresses, and nothing else is."""
     assert parse_call(GOOD | {"kind": "attribution", "page": page}).page == stored
+
+
+def test_an_address_is_not_cut_for_a_handed_device() -> None:
+    """No note says so of a page that fits without what a link to it carried."""
+    page = "https://a.example/?b=" + "x" * (PAGE_LENGTH - len("https://a.example/?b="))
+    handed = parse_call(GOOD | {"kind": "attribution", "page": page + "&cl_device=x.y.z"})
+    assert (handed.page, list(handed.notes)) == (page, [])
