@@ -161,8 +161,8 @@ var CHECK = "attribution", LAUNCHED_KEY = "launched", NAMED = "link", NativeProm
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", BEGIN = 0, LENGTH = 1, LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_ENTRIES = 100, MAX_STORED_CHARACTERS = 24e4, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
-  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries(), !entry.call.signals), send_unsent();
+var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_STORED_CHARACTERS = 24e4, MIN_ENTRY_CHARACTERS = 2400, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
+  lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries()), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, milliseconds == LEASE_TIME && (unfinished[entry.call.call_id] = entry), own[entry_key(entry)] = JSON.stringify(entry), local.write(entry_key(entry), own[entry_key(entry)]);
 }, send_unsent = function() {
@@ -193,7 +193,7 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
         }
       } catch {
       }
-      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), !answered && response?.status < TOO_MANY_REQUESTS && note("baseUrl", batch_url()), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + " " + retry_delay(retry_after)));
+      last_outcome = answered || (response ? "refused" : "offline"), say(last_outcome, batch), !answered && response?.status < TOO_MANY_REQUESTS && note("baseUrl", batch_url()), answered ? failures = 0 : is_leaving || (failures++, local.write(storage_key(PAUSE_KEY), Date.now() + retry_delay(retry_after)));
     }
   } finally {
     for (var entry of batch)
@@ -208,12 +208,14 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
 }, retry_delay = function(retry_after) {
   return Math.min(Math.max(retry_after * SECOND || Date.parse(retry_after) - Date.now() || 0, failures * failures * (MIN_RETRY_DELAY + MAX_JITTER * Math.random())), MAX_PAUSE);
 }, remaining_pause = function() {
-  var pause = local.read(storage_key(PAUSE_KEY)).split(" "), elapsed = Date.now() - pause[BEGIN];
-  return elapsed >= 0 && elapsed < pause[LENGTH] && pause[LENGTH] <= MAX_PAUSE ? pause[LENGTH] - elapsed : 0;
+  return remaining_time(local.read(storage_key(PAUSE_KEY)), MAX_PAUSE);
+}, remaining_time = function(end, longest) {
+  var remaining = end && end - Date.now();
+  return remaining > 0 && remaining <= longest && remaining;
 }, schedule_recovery = function() {
   clearTimeout(timer);
   var entries = stored_entries();
-  drop_excess(entries, !0), drop_excess(entries, !1), entries.length && (timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)), resolve_attempted();
+  drop_excess(entries), entries.length && (timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)), resolve_attempted();
 }, recover = function(event, page_leaves) {
   if (is_leaving = page_leaves, device)
     if (event && last_outcome == "offline" && (failures = 0, local.remove(storage_key(PAUSE_KEY))), page_leaves)
@@ -221,16 +223,14 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
     else
       return run_exclusively(KEY_PREFIX, send_stored);
 }, send_unsent_at_last = function() {
-  var entries = unsent_entries.splice(0).sort((function(entry2, other) {
-    return (other.call.kind == SALE) - (entry2.call.kind == SALE);
-  }));
+  var entries = unsent_entries.splice(0).sort(sales_first);
   for (var entry of Object.values(unfinished))
     lease(entry, LEASE_ENDED);
   for (; entries.length; )
     send_batch(take_batch(entries)).catch(say).then(schedule_recovery);
 }, send_stored = function() {
   var free_entries = stored_entries().filter((function(entry2) {
-    return !unfinished[entry2.call.call_id] && !(entry2.until <= Date.now() + LEASE_TIME && entry2.until > Date.now());
+    return !unfinished[entry2.call.call_id] && !remaining_time(entry2.until, LEASE_TIME);
   }));
   for (var entry of free_entries)
     lease(entry, is_leaving ? LEASE_ENDED : LEASE_TIME);
@@ -253,20 +253,15 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
   }
 }, discard_unsent = function() {
   own = {}, unsent_entries.splice(0).forEach(discard);
-}, drop_excess = function(entries, of_site) {
-  for (; ; ) {
-    var group = entries.filter((function(entry) {
-      return !entry.call.signals == of_site;
-    }));
-    if (!(group.length > MAX_ENTRIES || JSON.stringify(group).length > MAX_STORED_CHARACTERS))
-      return;
-    var oldest = group.find((function(entry) {
-      return entry.call.kind != SALE;
-    })) || group[0];
-    entries.splice(entries.indexOf(oldest), 1), unstore(oldest), unfinished[oldest.call.call_id] || (note("dropped", oldest), finish_entry(oldest));
+}, drop_excess = function(entries) {
+  var used = {};
+  for (var entry of entries.slice().reverse().sort(sales_first)) {
+    var is_of_site = !entry.call.signals;
+    used[is_of_site] = (used[is_of_site] || 0) + Math.max(MIN_ENTRY_CHARACTERS, JSON.stringify(entry).length), used[is_of_site] > MAX_STORED_CHARACTERS && (entries.splice(entries.indexOf(entry), 1), unstore(entry), unfinished[entry.call.call_id] || (note("dropped", entry), finish_entry(entry)));
   }
-};
-var unstore = function(entry) {
+}, sales_first = function(entry, other) {
+  return (other.call.kind == SALE) - (entry.call.kind == SALE);
+}, unstore = function(entry) {
   delete own[entry_key(entry)], local.remove(entry_key(entry));
 }, note = function(code, detail) {
   say(code, detail, !state[code]), state[code]++;
@@ -482,7 +477,7 @@ var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_se
   }));
 }, queue_call = function(call, resolve, change_device) {
   var entry = { call, resolve, change_device };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries, !call.signals);
+  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {

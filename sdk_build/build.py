@@ -59,8 +59,6 @@ TERSER = {"ecma": 2020, "compress": _COMPRESS}
 # them in another thread, instead of each in the page's main thread when it is first called.
 _COMPILED_AT_ONCE = {"preamble": "//# allFunctionsCalledOnLoad"}
 FORMS: dict[str, dict[str, Any]] = {"esm": {"module": True}, "iife": {"format": _COMPILED_AT_ONCE}}
-# Functions of one expression that are shorter where they are called. They are called with variables only.
-INLINED_FUNCTIONS = ("is_of_site",)
 # Expressions that have a shorter one of the same value on every page.
 SHORTER_EXPRESSIONS = {"location.protocol == 'https:'": "location.href [4] == 's'"}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
@@ -142,24 +140,12 @@ def shorten(script: Path, form: str) -> None:
     """Replace code that Transcrypt needs for Python by shorter JavaScript. Line numbers stay the same."""
     text = _CAUSE.sub("", _REGEXP.sub(_literal, script.read_text()))
     text = _UNSET.sub(r"\1;", text)  # undefined, which no code of ours tells from None
-    for name in INLINED_FUNCTIONS:
-        text = _inlined(text, name)
     for expression, shorter in SHORTER_EXPRESSIONS.items():
         text = text.replace(expression, shorter)
     text = _IF_THERE.sub(lambda match: match[1] + ("?" if match[2] == "." else "?."), text)
     if form == "iife":
         text = _TYPE_OF_DOCUMENT.sub("'object'", text)  # what a script tag loads runs in a browser
     script.write_text(text)
-
-
-def _inlined(text: str, function: str) -> str:
-    """The module with each call of this function replaced by the expression that the function returns."""
-    pattern = rf"var {function} = function \((\w+)\) \{{\n\treturn ([^;]+);\n\}};"
-    definition = re.search(pattern, text)
-    if not definition:
-        return text
-    parameter = re.compile(rf"(?<![\w.]){definition[1]}(?!\w)")
-    return re.sub(rf"\b{function} \((\w+)\)", lambda call: f"({parameter.sub(call[1], definition[2])})", text)
 
 
 def _literal(call: re.Match[str]) -> str:

@@ -59,7 +59,7 @@ def queue_call(call, resolve, change_device):
     waiting_entries.push(entry)
     allow_sending(may_send)
     if not has_consent():  # else they are about to be sent
-        drop_excess(waiting_entries, not call.signals)
+        drop_excess(waiting_entries)
 
 
 def allow_sending(permission):

@@ -18,10 +18,10 @@ def read_json(response):
     return response.json()
 
 
-async def load_sentences():
+def load_sentences():
     """Say sentences from now on, or still codes where the file can't be loaded: docs/sdk.md explains them."""
     global sentences
-    sentences = fetch(sentences_url()).then(read_json).catch(lambda _: {})
+    sentences = fetch(sentences_url()).then(read_json).catch(lambda _: '')
 
 
 async def say(code, detail, is_warning):

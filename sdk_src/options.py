@@ -13,24 +13,24 @@ script_source = script_tag and script_tag.src
 options = {}
 
 
-def script_url(address):
-    """This address of the script; without one `baseUrl` where that is the script's, else where the script is below it.
+def sdk_url(address):
+    """The SDK's path at this address of the service or of a script, else on the page's own origin.
 
-    Without a `baseUrl`, it is below the page's origin.
+    Where the site gave the script a name, it is that name.
     """
-    return address or (options.baseUrl or location.origin + '/').js_replace(
-        RegExp('^(?!.*\\.js$)(.*?)/?$'), lambda _, folder: folder + '/waylink.js'
+    return (address or location.origin).js_replace(
+        RegExp('((/waylink[^/?#]*)?\\.js|/?)([?#].*)?$'),
+        lambda _, end: '' if end == '.js' else '/serviceCore/sdk/v1/batch',
     )
 
 
 def batch_url():
-    """Where calls go: to the SDK's path beside the script; where the site gave the script a name, to that name."""
-    return script_url(not options.baseUrl and script_source).js_replace(
-        RegExp('(/waylink[^/?]*)?\\.js(\\?.*)?$'),
-        lambda _, waylinks_name: '/serviceCore/sdk/v1/batch' if waylinks_name else '',
-    )
+    """Where calls go."""
+    return sdk_url(options.baseUrl or script_source)
 
 
 def sentences_url():
-    """Where the sentences of `debug` are: beside the script, under its name with another ending."""
-    return script_url(script_source).js_replace(RegExp('\\.js(\\?.*)?$'), '.json')
+    """Where the sentences of `debug` are: beside the script, also where nobody answers at `baseUrl`."""
+    return sdk_url(script_source or options.baseUrl).js_replace(
+        RegExp('(/serviceCore.*)?$'), lambda _, path: '/waylink.json' if path else '.json'
+    )

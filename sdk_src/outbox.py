@@ -29,9 +29,7 @@ TOO_MANY_REQUESTS = 429  # the first of the statuses that a service may answer w
 FINAL_STATUSES = '400 401 403 413 415'  # after which the service would refuse the same call again
 SALE = 'conversion'  # the kind of call that is dropped last, and goes first
 CALL_PREFIX = 'call_'
-PAUSE_KEY = 'pause'  # under which a text of two numbers of milliseconds is kept
-BEGIN = 0  # the first of them, since 1970
-LENGTH = 1
+PAUSE_KEY = 'pause'  # under which the pause's end is kept, in milliseconds since 1970
 LEASE_TIME = 30000  # milliseconds
 LEASE_ENDED = -1  # milliseconds from now: the entry is free for any page
 RECHECK_DELAY = 500  # milliseconds
@@ -40,8 +38,8 @@ MIN_RETRY_DELAY = 500  # milliseconds, after the first failure
 MAX_JITTER = 1000  # milliseconds, likewise
 SECOND = 1000  # milliseconds
 MAX_AGE = 7 * 24 * 60 * 60 * 1000  # milliseconds by one clock, after which a call is dropped
-MAX_ENTRIES = 100  # calls, and as many checks
-MAX_STORED_CHARACTERS = 240000  # of each, without their keys
+MAX_STORED_CHARACTERS = 240000  # of calls, and as many of checks; without their keys
+MIN_ENTRY_CHARACTERS = 2400  # that an entry counts as, so that there are 100 at most
 # Of a batch. A character has 4 bytes at the most, and keepalive 64 KiB; the service takes 50 calls, and none is shorter
 # than 200 characters.
 MAX_BATCH_CHARACTERS = 10000
@@ -62,7 +60,7 @@ def add(entry):
     """Send a call, now or with those that wait; its `resolve` runs after the first attempt."""
     lease(entry, LEASE_TIME)
     unsent_entries.push(entry)
-    drop_excess(stored_entries(), is_of_site(entry))
+    drop_excess(stored_entries())
     send_unsent()
 
 
@@ -144,7 +142,7 @@ async def send_batch(batch):
                 failures = 0
             elif not is_leaving:
                 failures += 1
-                local.write(storage_key(PAUSE_KEY), Date.now() + ' ' + retry_delay(retry_after))
+                local.write(storage_key(PAUSE_KEY), Date.now() + retry_delay(retry_after))
     finally:
         for entry in batch:
             del unfinished[entry.call.call_id]
@@ -208,13 +206,14 @@ def retry_delay(retry_after):
 
 
 def remaining_pause():
-    """The milliseconds until something may be sent; 0 if that is now.
+    """The milliseconds until something may be sent; 0 if that is now."""
+    return remaining_time(local.read(storage_key(PAUSE_KEY)), MAX_PAUSE)
 
-    A pause longer than MAX_PAUSE counts as none. So does one that begins later than now: the clock was set back since.
-    """
-    pause = local.read(storage_key(PAUSE_KEY)).js_split(' ')
-    elapsed = Date.now() - pause[BEGIN]
-    return pause[LENGTH] - elapsed if elapsed >= 0 and elapsed < pause[LENGTH] <= MAX_PAUSE else 0
+
+def remaining_time(end, longest):
+    """The milliseconds until this time; False where it is over, or so late that the clock was set back since."""
+    remaining = end and end - Date.now()
+    return remaining > 0 and remaining <= longest and remaining
 
 
 def schedule_recovery():
@@ -222,8 +221,7 @@ def schedule_recovery():
     global timer
     clearTimeout(timer)
     entries = stored_entries()
-    drop_excess(entries, True)
-    drop_excess(entries, False)
+    drop_excess(entries)
     if entries.length:
         timer = setTimeout(recover, remaining_pause() + RECHECK_DELAY)
     resolve_attempted()  # type: ignore[misc]
@@ -254,9 +252,7 @@ def send_unsent_at_last():
 
     Such a page waits for no answer between two requests.
     """
-    entries = unsent_entries.splice(0).js_sort(
-        lambda entry, other: (other.call.kind == SALE) - (entry.call.kind == SALE)
-    )
+    entries = unsent_entries.splice(0).js_sort(sales_first)
     for entry in Object.js_values(unfinished):
         lease(entry, LEASE_ENDED)
     while entries.length:
@@ -266,11 +262,7 @@ def send_unsent_at_last():
 def send_stored():
     """Send the stored entries that no page is at work on."""
     free_entries = stored_entries().filter(
-        # A lease can't end later than one that begins now; where it does, the clock was set back since.
-        lambda entry: (
-            not unfinished[entry.call.call_id]
-            and not (entry.until <= Date.now() + LEASE_TIME and entry.until > Date.now())
-        )
+        lambda entry: not unfinished[entry.call.call_id] and not remaining_time(entry.until, LEASE_TIME)
     )
     for entry in free_entries:
         lease(entry, LEASE_ENDED if is_leaving else LEASE_TIME)
@@ -329,27 +321,28 @@ def discard_unsent():
     unsent_entries.splice(0).forEach(discard)
 
 
-def drop_excess(entries, of_site):
+def drop_excess(entries):
     """Drop the oldest of too many entries, or of too many characters, but sales last.
 
-    Checks, which no site asks for, are counted apart from all other calls. A call that this page is still to send from
-    its memory is removed from the store only.
+    Checks, which no site asks for, are counted apart from all other calls: only they have signals. An entry takes a
+    share of the room for entries, or of that for characters where it is long. A call that this page is still to send
+    from its memory is removed from the store only.
     """
-    while True:
-        group = entries.filter(lambda entry: is_of_site(entry) == of_site)
-        if not (group.length > MAX_ENTRIES or JSON.stringify(group).length > MAX_STORED_CHARACTERS):
-            return
-        oldest = group.find(lambda entry: entry.call.kind != SALE) or group[0]
-        entries.splice(entries.indexOf(oldest), 1)
-        unstore(oldest)
-        if not unfinished[oldest.call.call_id]:
-            note('dropped', oldest)
-            finish_entry(oldest)
+    used = {}  # characters, by whether the site made the call
+    for entry in entries.slice().reverse().js_sort(sales_first):
+        is_of_site = not entry.call.signals
+        used[is_of_site] = (used[is_of_site] or 0) + Math.max(MIN_ENTRY_CHARACTERS, JSON.stringify(entry).length)
+        if used[is_of_site] > MAX_STORED_CHARACTERS:
+            entries.splice(entries.indexOf(entry), 1)
+            unstore(entry)
+            if not unfinished[entry.call.call_id]:
+                note('dropped', entry)
+                finish_entry(entry)
 
 
-def is_of_site(entry):
-    """Whether the site made this call. Only checks of addresses have signals, and the SDK makes those by itself."""
-    return not entry.call.signals
+def sales_first(entry, other):
+    """The order of two entries: sales before all else."""
+    return (other.call.kind == SALE) - (entry.call.kind == SALE)
 
 
 def unstore(entry):

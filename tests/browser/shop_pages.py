@@ -13,8 +13,7 @@ CONVERSION = "Waylink.trackConversion({revenue: 1, currency: 'EUR'})"
 # What the SDK's names in storage begin with on a page of the test's key.
 STORE = "waylink:c_web_test:"
 # The milliseconds for which nothing is sent; the page stores when the pause began, and how long it is.
-PAUSE_LEFT = """(([began, length]) => Number(began) + Number(length) - Date.now())(
-  Object.entries(localStorage).find(([name]) => name.endsWith(':pause'))[1].split(' '))"""
+PAUSE_LEFT = """Object.entries(localStorage).find(([name]) => name.endsWith(':pause'))[1] - Date.now()"""
 
 
 # The names that say that the visitor has withdrawn consent, and nothing else.

@@ -13,7 +13,6 @@ import pytest
 from backend.version import VERSION
 from sdk_build.build import (
     COMMONJS,
-    INLINED_FUNCTIONS,
     PRIVATE_NAMES,
     ROOT,
     SENTENCES,
@@ -133,26 +132,21 @@ def test_the_sdk_has_waylinks_version() -> None:
         assert set(re.findall(r"waylink-[\d.]+tgz", text.read_text())) == {archive_name(DIST)}
 
 
-def test_named_questions_are_written_out(tmp_path: Path) -> None:
-    """A function that is inlined, an expression with a shorter one, and `a && a.b` get the short form."""
+def test_expressions_get_their_short_form(tmp_path: Path) -> None:
+    """An expression that the build has a shorter one for, and `a && a.b`."""
     script = tmp_path / "outbox.js"
     script.write_text(
-        "export var both = function (one, other) {\n\treturn is_of_site (one) == is_of_site (other);\n};\n"
-        "export var is_of_site = function (entry) {\n\treturn !(entry.call.signals);\n};\n"
-        "export var secure = location.protocol == 'https:';\n"
-        "export var first = list [0] && list [0].name;\n"
+        "export var secure = location.protocol == 'https:';\nexport var first = list [0] && list [0].name;\n"
     )
     shorten(script, "esm")
     text = script.read_text()
-    assert "return (!(one.call.signals)) == (!(other.call.signals));" in text
     assert "secure = location.href [4] == 's';" in text
     assert "first = list [0]?.name;" in text
 
 
 def test_what_the_build_shortens_is_in_the_sources() -> None:
-    """A function or expression that the build has a short form of still has the name that it looks for."""
+    """What the build has a short form of is still there, by the name that it looks for."""
     sources = "".join(path.read_text() for path in SOURCE.glob("*.py"))
-    assert all(f"def {name}(" in sources for name in INLINED_FUNCTIONS)
     assert all(expression in sources for expression in SHORTER_EXPRESSIONS)
     assert all(re.search(rf"\b{name}\b", sources) for name in PRIVATE_NAMES)
 

@@ -52,6 +52,11 @@ def options_on(script: str | None = None, base_url: str | None = None) -> types.
         ("https://shop.example/a/waylink.js", None, f"https://shop.example/a{PATH}"),
         ("https://shop.example/a/hello.js/", None, f"https://shop.example/a/hello.js{PATH}"),
         ("https://shop.js/", None, f"https://shop.js{PATH}"),
+        (None, f"{LINKS}/waylink.js#asyncload", LINKS + PATH),
+        (None, f"{LINKS}/waylink.js?v=2#asyncload", LINKS + PATH),
+        (None, "https://shop.example/a/hello.js?src=/waylink.js", "https://shop.example/a/hello"),
+        ("https://shop.example/a/hello.js?v=2", None, "https://shop.example/a/hello"),
+        ("https://shop.example/a/?v=2", None, f"https://shop.example/a{PATH}"),
     ],
 )
 def test_where_calls_are_sent(base_url: str | None, script: str | None, expected: str) -> None:
@@ -64,8 +69,14 @@ def test_where_calls_are_sent(base_url: str | None, script: str | None, expected
     ("base_url", "script", "expected"),
     [
         (None, f"{LINKS}/waylink.js?v=2", f"{LINKS}/waylink.json"),
-        (None, f"{LINKS}/waylink-0123456789ab.js", f"{LINKS}/waylink-0123456789ab.json"),
-        ("https://data.shop.example", "https://shop.example/a/hello.js", "https://shop.example/a/hello.json"),
+        (None, f"{LINKS}/waylink.js#asyncload", f"{LINKS}/waylink.json"),
+        (None, None, "https://shop.example/waylink.json"),
+        (None, f"{LINKS}/waylink-0123456789ab.js", f"{LINKS}/waylink.json"),
+        (
+            "https://data.shop.example",
+            "https://shop.example/a/hello.js",
+            "https://shop.example/a/hello.json",
+        ),
         ("https://data.shop.example/", None, "https://data.shop.example/waylink.json"),
         ("https://shop.example/a/hello.js", None, "https://shop.example/a/hello.json"),
     ],

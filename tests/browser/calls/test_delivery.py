@@ -225,7 +225,7 @@ def test_the_outbox_is_bounded(page: Page, server: RecordingServer) -> None:
         f"const name = '{STORE}call_' + call.occurred_at + call.call_id;"
         "localStorage[name] = JSON.stringify({device: 'd', until: 0, call}); return name }"
     )
-    page.evaluate(f"localStorage['{STORE}pause'] = Date.now() + ' 600000'")
+    page.evaluate(f"localStorage['{STORE}pause'] = Date.now() + 600000")
     page.evaluate("Promise.all([...Array(150).keys()].map(i => Waylink.trackEvent('e' + i)))")
     page.evaluate("Waylink.trackEvent('last')")
     page.wait_for_function("Object.keys(localStorage).filter(n => n.includes(':call_')).length <= 100")
