@@ -10,9 +10,9 @@ var open_store = function(native_name) {
     } catch {
     }
   }, read = function(key) {
-    return attempt((function(native_store) {
+    return "" + (attempt((function(native_store) {
       return native_store.getItem(key);
-    })) || memory[key] || "";
+    })) || memory[key] || "");
   }, write = function(key, text) {
     var keep = function(native_store) {
       native_store.setItem(key, text), delete memory[key];

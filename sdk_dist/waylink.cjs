@@ -44,9 +44,9 @@ var KEY_PREFIX = "waylink:", storage_key = function(py_name) {
     } catch {
     }
   }, read = function(key) {
-    return attempt((function(native_store) {
+    return "" + (attempt((function(native_store) {
       return native_store.getItem(key);
-    })) || memory[key] || "";
+    })) || memory[key] || "");
   }, write = function(key, text) {
     var keep = function(native_store) {
       native_store.setItem(key, text), delete memory[key];

@@ -32,7 +32,7 @@ def open_store(native_name):
             pass
 
     def read(key):
-        return attempt(lambda native_store: native_store.getItem(key)) or memory[key] or ''
+        return '' + (attempt(lambda native_store: native_store.getItem(key)) or memory[key] or '')
 
     def write(key, text):
         def keep(native_store):
