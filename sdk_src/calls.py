@@ -19,6 +19,8 @@ from browser import __pragma__, Object, URLSearchParams, __new__, location
 __pragma__('noskip')
 
 CUSTOMER_ID_KEY = 'customer'
+# Of a page's address. The service takes 2,048, and says of a call that it has cut a longer one.
+MAX_PAGE_CHARACTERS = 3000
 UNDECIDED = None
 waiting_entries = []  # of calls, until `init` has resolved and there is consent (contract, SDK rules 1 and 6)
 may_send = UNDECIDED if IS_BROWSER else False  # on a server no call is kept, since none will ever be sent
@@ -31,12 +33,14 @@ def new_call(kind):
     Of the page's query it holds the signals only, since the rest can be private.
     """
     if IS_BROWSER:
-        signals = read_signals(location.search)
+        signals = read_signals(location)
         call = {
             'kind': kind,
             'call_id': new_uuid(),
             'occurred_at': now(),
-            'page': location.origin + location.pathname + ('?' + __new__(URLSearchParams(signals)) if signals else ''),
+            'page': (
+                location.origin + location.pathname + ('?' + __new__(URLSearchParams(signals)) if signals else '')
+            ).slice(0, MAX_PAGE_CHARACTERS),
         }
         if kind == CHECK:
             call.signals = signals

@@ -114,3 +114,33 @@ def test_the_first_argument_of_track_event_is_the_name(visitor: Visitor) -> None
         assert told.split()[:2] == ["Waylink:", "name"], wrong
     assert visitor.js("Waylink.trackEvent('a', {name: 'x'}).then((outcome) => outcome.status)") == "accepted"
     visitor.expect("attribution", "a")
+
+
+def test_the_address_of_a_page_may_be_long(visitor: Visitor) -> None:
+    """A page's address of 70,000 characters is sent shortened; the campaign in it is known."""
+    visitor.open()
+    visitor.js(f"history.replaceState(null, '', '/{'x' * 70_000}?utm_source=news')")
+    visitor.js(INIT)
+    visitor.js(SENTINEL)
+    check, event = visitor.server.wait_for(2)
+    assert check["signals"] == {"utm_source": "news"}
+    for call in (check, event):
+        assert 2048 < len(call["page"]) < 5000  # so that the service says that it has cut it
+        assert call["page"].startswith(visitor.url("/xxx"))
+
+
+def test_routes_in_the_fragment_have_campaigns(visitor: Visitor) -> None:
+    """A hash router's route is checked when it is opened and when it is reached, once, with its signals."""
+    visitor.visit("/#/kites?utm_source=landing")
+    visitor.js("void (location.hash = '#/sale')")
+    visitor.js("""new Promise((changed) => {
+      addEventListener('hashchange', () => changed(), {once: true});
+      location.hash = '#/sale?size=9&utm_source=route';
+    })""")
+    visitor.server.wait_for(2)
+    visitor.expect("attribution", "attribution")
+    assert [call["signals"] for call in visitor.server.calls[:2]] == [
+        {"utm_source": "landing"},
+        {"utm_source": "route"},
+    ]
+    assert visitor.server.calls[1]["page"] == visitor.url("/?utm_source=route")
