@@ -156,8 +156,8 @@ def _member(
         *(("--setParameter", "enableTestCommands=1") if can_fail else ()),
         # Twice a second instead of ten times, where nothing waits for it.
         *(() if waits_for_disk else ("--journalCommitInterval", "500")),
-        # A run makes and drops some hundred databases of 70 collections. Files of those that are idle stay open
-        # for ten minutes else, which are more than a process may have.
+        # A run makes and drops some hundred databases of 70 collections, and would keep their files open for
+        # ten minutes: more than a process may have.
         "--wiredTigerEngineConfigString",
         "file_manager=(close_idle_time=20,close_scan_interval=5,close_handle_minimum=1000)",
     ]  # fmt: skip
