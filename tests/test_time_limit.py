@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from threading import Event
 
 import pytest
@@ -32,6 +32,15 @@ def work_for_ever() -> None:
     """Never end."""
     while True:
         pass
+
+
+@pytest.fixture(autouse=True)
+def no_running_loop() -> Iterator[None]:
+    """In a process that has begun tests in a browser, Playwright's loop counts as running."""
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(running)
 
 
 @pytest.mark.parametrize("endless", [work_for_ever, lambda: Event().wait()])
