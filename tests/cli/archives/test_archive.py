@@ -16,7 +16,7 @@ from tests.polling import wait_for
 from tests.processes.forked.service import forked_command
 from tests.processes.service_process import ServiceProcess, environment_of, invoke, own_database, run_command
 
-MANY = 2_000
+MANY = 12_000
 PASSWORD = "correct horse battery"
 DOMAIN = "go.archived.example"
 
