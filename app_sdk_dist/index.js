@@ -403,9 +403,9 @@ var location = { search: "", origin: "", pathname: "" }, AbortSignal = {}, rando
 }) } };
 
 // sdk_src/signals.py
-var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(search) {
-  var signals = null;
-  for (var [signal_name, value] of new URLSearchParams(search))
+var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address) {
+  var signals = null, parameters = (address.search + address.hash).replace(/#[^?]*\??/, "&");
+  for (var [signal_name, value] of new URLSearchParams(parameters))
     if (value && signal_name.match(SIGNAL_NAMES)) {
       var signals = signals || {};
       signals[signal_name] = signals[signal_name] || value.slice(0, MAX_SIGNAL_CHARACTERS);
@@ -465,9 +465,9 @@ var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/,
 };
 
 // sdk_src/calls.py
-var CUSTOMER_ID_KEY = "customer", UNDECIDED = null, waiting_entries = [], may_send = IS_BROWSER ? UNDECIDED : !1, last_submission, new_call = function(kind) {
+var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, waiting_entries = [], may_send = IS_BROWSER ? UNDECIDED : !1, last_submission, new_call = function(kind) {
   if (IS_BROWSER) {
-    var signals = read_signals(location.search), call = { kind, call_id: new_uuid(), occurred_at: now(), page: location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "") };
+    var signals = read_signals(location), call = { kind, call_id: new_uuid(), occurred_at: now(), page: (location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "")).slice(0, MAX_PAGE_CHARACTERS) };
     return kind == CHECK && (call.signals = signals), call;
   }
 }, track_call = async function(kind, py_arguments, preset) {
