@@ -422,7 +422,7 @@ var WORD = 4294967296, BLOCK_BYTES = 64, ROUNDS = 64, LENGTH_BYTES = 8, state_at
 fill_constants();
 
 // app_sdk_src/injected.py
-var location = { search: "", origin: "", pathname: "" }, AbortSignal = {}, random_source = function() {
+var location = { search: "", hash: "", origin: "", pathname: "" }, AbortSignal = {}, random_source = function() {
   return options.crypto || globalThis.crypto;
 }, crypto = { getRandomValues: (function(bytes) {
   return random_source().getRandomValues(bytes);

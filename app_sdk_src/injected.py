@@ -8,7 +8,7 @@ from browser import __pragma__, globalThis
 
 __pragma__('noskip')
 
-location = {'search': '', 'origin': '', 'pathname': ''}  # an app has no page
+location = {'search': '', 'hash': '', 'origin': '', 'pathname': ''}  # an app has no page
 AbortSignal = {}  # requests.py has a time limit of its own
 
 
