@@ -14,7 +14,7 @@ from bson import Decimal128
 from backend.domain.clicks.block import moment
 from backend.domain.ids import CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit import kept_credit
-from backend.domain.sales.histories import SaleFacts
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, Identification, Touch
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.sales import conversions

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from backend.domain.ids import CustomerId, DeviceId
 from backend.domain.sales.credit_rules import CreditRules
-from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.histories import History, customer_of
 from backend.domain.sales.records import Record
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Credit, Device, Times, Touch, is_in
 from backend.domain.visitors.persons import Person
 from backend.domain.visitors.tellings import Telling

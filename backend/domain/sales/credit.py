@@ -15,7 +15,8 @@ from typing import Generic, NamedTuple
 
 from backend.domain.ids import CustomerId
 from backend.domain.sales.credit_rules import CreditRules, Model
-from backend.domain.sales.histories import Histories, History, OrderedVisit, SaleFacts, SourceT
+from backend.domain.sales.histories import Histories, History
+from backend.domain.sales.told_facts import OrderedVisit, SaleFacts, SourceT
 from backend.domain.visitors.attribution import Credit, Device, Touch
 
 

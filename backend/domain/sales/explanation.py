@@ -13,7 +13,7 @@ from backend.domain.ids import CustomerId, DeviceId
 from backend.domain.links.links import Link
 from backend.domain.sales.credit import CreditShare, share_credit
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import SaleFacts
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, DirectVisit, Identification, Touch
 
 # A customer may have many devices, and each of them many visits.

@@ -9,7 +9,8 @@ from typing import Any
 
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
-from backend.domain.sales.histories import SaleFacts, as_told, known_facts, known_tellings
+from backend.domain.sales.histories import as_told, known_facts, known_tellings
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Credit, Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.tellings import (

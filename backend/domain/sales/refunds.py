@@ -14,7 +14,7 @@ from backend.domain.fields.money import in_units
 from backend.domain.fields.rules import Rule, parse_fields
 from backend.domain.ids import OrgId
 from backend.domain.sales.decisions import Status
-from backend.domain.sales.histories import RefundFact
+from backend.domain.sales.told_facts import RefundFact
 from backend.domain.visitors.call_fields import Amount, CurrencyCode, FilledId, notes_of
 from backend.domain.visitors.call_texts import is_blank
 from backend.domain.visitors.calls import ID_LENGTH, Kind

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from backend.domain.ids import CustomerId, DeviceId, OrgId
-from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.histories import History, customer_of
+from backend.domain.sales.told_facts import SaleFacts
 from backend.storage.driver.mongo import Database
 from backend.storage.visitors import devices
 

@@ -17,8 +17,9 @@ from backend.domain.ids import CallId, DeviceId, LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.explanation import Explanation, explain
-from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.histories import History, customer_of
 from backend.domain.sales.refunds import Refund
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.calls import Kind
 from backend.storage.clicks.places import find_click

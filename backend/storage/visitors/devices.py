@@ -12,7 +12,8 @@ from pymongo import IndexModel, UpdateOne
 from backend.domain.ids import DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.decisions import DeviceKey
-from backend.domain.sales.histories import History, Identified
+from backend.domain.sales.histories import History
+from backend.domain.sales.told_facts import Identified
 from backend.domain.visitors.attribution import (
     ClickId,
     Device,

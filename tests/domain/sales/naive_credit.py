@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from backend.domain.ids import CustomerId
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import SaleFacts
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, Touch
 
 

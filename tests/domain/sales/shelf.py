@@ -13,10 +13,11 @@ from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId, CustomerId, DeviceId, OrgId
 from backend.domain.sales.credit_rules import CreditRules
 from backend.domain.sales.decisions import CallKey, Decisions, DeviceKey, OnceKey, StoredState
-from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.histories import History, customer_of
 from backend.domain.sales.intake import ONCE_FIELDS, decide, late_touches
 from backend.domain.sales.records import Record
 from backend.domain.sales.refunds import Refund
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, Touch
 from backend.domain.visitors.batches import ArrivedCall, Batch
 from backend.domain.visitors.calls import Call, Kind

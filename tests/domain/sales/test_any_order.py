@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from backend.domain.sales.credit import Credited, share_credit
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.sales.explanation import Explanation, explain
-from backend.domain.sales.histories import History, SaleFacts, customer_of
+from backend.domain.sales.histories import History, customer_of
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import Device, Touch
 from tests.domain.sales.shelf import Shelf
 from tests.domain.sales.told_facts import (

@@ -16,7 +16,8 @@ from backend.domain.errors import InvalidField
 from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import kept_credit, share_credit
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import MOST_FIRST, MOST_LATEST, RefundFact, SaleFacts, as_told
+from backend.domain.sales.histories import MOST_FIRST, MOST_LATEST, as_told
+from backend.domain.sales.told_facts import RefundFact, SaleFacts
 from backend.domain.visitors.attribution import Device, DirectVisit, Touch
 from tests.domain.sales.naive_credit import expect
 from tests.examples import examples

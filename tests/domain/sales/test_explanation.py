@@ -14,7 +14,7 @@ from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import share_credit
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
 from backend.domain.sales.explanation import MOST_STEPS, StepKind, explain, touch_in_words
-from backend.domain.sales.histories import RefundFact, SaleFacts
+from backend.domain.sales.told_facts import RefundFact, SaleFacts
 from backend.domain.visitors.attribution import Device, DirectVisit, Identification, Touch
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

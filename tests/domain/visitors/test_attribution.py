@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from backend.domain.ids import CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import kept_credit
 from backend.domain.sales.credit_rules import CreditRules
-from backend.domain.sales.histories import History, SaleFacts
+from backend.domain.sales.histories import History
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import (
     CLICK_IDS_KEPT,
     CUSTOMERS_KEPT,

@@ -17,9 +17,10 @@ from backend.domain.fields.money import digits_of, in_units
 from backend.domain.ids import CallId, CustomerId, DeviceId, LinkId, OrgId
 from backend.domain.sales.credit import CreditShare, share_by_histories
 from backend.domain.sales.credit_rules import CreditRules, CreditTo, Model
-from backend.domain.sales.histories import History, SaleFacts
+from backend.domain.sales.histories import History
 from backend.domain.sales.records import Record
 from backend.domain.sales.refunds import Refund
+from backend.domain.sales.told_facts import SaleFacts
 from backend.domain.visitors.attribution import (
     Credit,
     Device,

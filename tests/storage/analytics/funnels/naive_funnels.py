@@ -18,7 +18,8 @@ from backend.domain.analytics.funnels.funnel import Funnel, FunnelStep
 from backend.domain.analytics.query import LINK_FIELDS, Field, Not, QueryField
 from backend.domain.sales.credit import share_by_histories
 from backend.domain.sales.credit_rules import CreditTo
-from backend.domain.sales.histories import Histories, History, PlacedClick, SaleFacts
+from backend.domain.sales.histories import Histories, History
+from backend.domain.sales.told_facts import PlacedClick, SaleFacts
 from backend.domain.visitors.attribution import Touch
 from backend.storage.columns.rows.links import put_links, put_tags
 from backend.storage.columns.tables.staged import milliseconds
