@@ -122,7 +122,9 @@ class Service:
         elif scope["type"] != "http":  # nobody here speaks WebSocket
             await send({"type": "websocket.close", "code": 1000})
         elif self._is_for_api(scope):
-            with self._requests.used(), handling(self.api, scope):
+            # The sender's, until its key or its session says whose request it is.
+            sender = self.resources.proxies.visitor_network(scope)
+            with self._requests.used(sender), handling(self.api, scope):
                 await self._prefixes(scope, receive, send)
         else:
             await self.redirector(scope, receive, send)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from contextlib import AsyncExitStack
 from time import perf_counter
 from typing import Any
@@ -49,6 +49,7 @@ _REPORT_EVERY = 1.0  # seconds
 _WEB, _APP_PAGE, _APP_STORE = Outcome.WEB, Outcome.APP_PAGE, Outcome.APP_STORE
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _QR_SUFFIXES = tuple(f".qr.{kind}".encode() for kind in MEDIA_TYPES)
+_NO_DOMAIN = "no link domain"
 _NO_APP = "No app is set for this domain.\n"
 
 
@@ -126,7 +127,7 @@ class Redirector:
 
     async def stop(self) -> None:
         """Ship the remaining clicks and stop."""
-        with self._lane.used():  # it does not wait if the database is known to be away
+        with self._lane.used(None):  # it does not wait if the database is known to be away
             await self._running.aclose()
         self.report()
 
@@ -175,10 +176,20 @@ class Redirector:
             if above:
                 return await self._follow_above(visit, above)
         try:
-            with self._lane.used():
+            with self._lane.used(self._owner_of(visit)):
                 return await self._look_up(visit, prefixes)
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
+
+    def _owner_of(self, visit: Visit) -> Hashable:
+        """Who takes turns with others for what this visit asks MongoDB: the domain's organization.
+
+        Hosts that are no link domains are one owner, or each made-up host would have a turn. Until it is
+        known which ones are, each host is one.
+        """
+        if domain := visit.domain:
+            return domain.org_id
+        return _NO_DOMAIN if self.domains.are_read else visit.host
 
     def _answer_of_domain(self, visit: Visit, prefixes: Prefixes) -> Answer | None:
         """The answer where no link can be; None where one can."""
@@ -194,7 +205,7 @@ class Redirector:
         if not _may_mean_link(visit, prefixes):
             return _NOT_ALLOWED
         try:
-            with self._lane.used():
+            with self._lane.used(self._owner_of(visit)):
                 entry = await self._find(visit, prefixes) or await self._find_meant(visit)
                 if entry is None or not entry.link.is_open_with_password(self._clock()):
                     is_report = visit.path == link_reports.PATH

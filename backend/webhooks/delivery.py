@@ -13,6 +13,7 @@ from datetime import timedelta
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.endpoint import Endpoint
+from backend.storage.driver.lanes import owned_by
 from backend.storage.driver.mongo import Document, StorageError, is_unreachable
 from backend.storage.processes.items import Items
 from backend.storage.processes.leases import end_lease, forget_leases, live_leases, take_lease
@@ -135,6 +136,7 @@ class WebhookDelivery:
 
     async def _run(self, sender: EndpointSender) -> None:
         """Deliver until the sender ends. After an error, a later sender goes on."""
+        owned_by(sender.held.endpoint.org_id)
         with suppress(EndpointLost):
             try:
                 await sender.run()

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 
 import httpx
 import pytest
 
+from backend.app import Service
+from backend.domain.links.links import Link
+from backend.redirector.links import cache
 from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
+from backend.storage.driver.lanes import in_lane
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import find_link
+from backend.storage.links.links import find_link, resolve_link
 from tests.conftest import MovableClock, OrganizationFactory
 from tests.facts.organizations import TestOrganization
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory, Recorded
 
 
@@ -107,3 +113,39 @@ async def test_the_stored_destination_stays_as_it_is(
     stored = await find_link(database, link.id, link.org_id)
     assert stored is not None
     assert stored.destination_url == "https://bücher.example/ä?x=%7E"
+
+
+@pytest.mark.parametrize("is_linked", [True, False], ids=["a link domain", "no link domain"])
+async def test_visits_of_one_domain_hold_up_no_other(
+    service: Service,
+    make_organization: OrganizationFactory,
+    make_link: LinkFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_linked: bool,
+) -> None:
+    """While unknown paths on one domain, or on hosts that are none, are looked up slowly, a link of another
+    domain that is not in memory is found."""
+    busy, link = (await make_organization()).domain, await make_link()
+    await until(lambda: busy in service.redirector.domains.by_name, "the domain is not known")
+    may_end = threading.Event()
+
+    async def resolve_slowly(database: Database, domain: str, path: str) -> Link | None:
+        if domain != link.domain:
+            await in_lane(lambda: may_end.wait(60))
+        return await resolve_link(database, domain, path)
+
+    monkeypatch.setattr(cache, "resolve_link", resolve_slowly)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=service)) as visitor:
+        hosts = [busy if is_linked else f"unknown-{number}.localhost" for number in range(40)]
+        slow = [
+            asyncio.ensure_future(visitor.get(f"http://{host}/unknown-{number}"))
+            for number, host in enumerate(hosts)
+        ]
+        try:
+            await until(lambda: sum(service._redirects._busy.values()) >= 8, "the look-ups do not begin")
+            found = await asyncio.wait_for(visitor.get(f"http://{link.domain}/{link.path}"), 10)
+            assert found.status_code == 302
+        finally:
+            may_end.set()
+        assert {answer.status_code for answer in await asyncio.gather(*slow)} == {404}

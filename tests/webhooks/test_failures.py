@@ -10,15 +10,19 @@ import pytest
 
 from backend.doctor.webhooks import examine_webhooks
 from backend.domain.finding import Severity
+from backend.domain.ids import OrgId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, EndpointState
 from backend.domain.webhooks.retries import RETRY_PERIOD
 from backend.storage.accounts.organizations import get_organization
+from backend.storage.driver.lanes import in_lane
 from backend.storage.driver.mongo import Database
+from backend.storage.feed.reading import FeedPage, read_feed
 from backend.storage.webhooks.deliveries import list_deliveries
-from backend.storage.webhooks.endpoints import change_endpoint, get_endpoint, go_on, replay
+from backend.storage.webhooks.endpoints import change_endpoint, create_endpoint, get_endpoint, go_on, replay
 from backend.system.clock import utc_now
-from tests.conftest import MovableClock
+from backend.webhooks import sender
+from tests.conftest import MovableClock, OrganizationFactory
 from tests.facts.organizations import TestOrganization
 from tests.polling import until, wait_for_async
 from tests.webhooks.conftest import EndpointMaker, all_events, happen
@@ -212,6 +216,39 @@ async def test_a_slow_endpoint_slows_no_other(
     assert failing.last_error == "The receiver does not answer"
     over.set()
     await settled(database, slow, EndpointState.ACTIVE, delivered=31, repeats=0)
+
+
+async def test_slow_reads_for_one_organization_slow_no_other(
+    database: Database,
+    make_organization: OrganizationFactory,
+    organization: TestOrganization,
+    hook: Receiver,
+    make_endpoint: EndpointMaker,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While MongoDB is slow with the feed of an organization with more endpoints than there are threads,
+    another one's endpoint gets what happens."""
+    busy, begun, over = await make_organization(), [], threading.Event()
+
+    async def read_slowly(database: Database, org_id: OrgId, *given: Any, **options: Any) -> FeedPage:
+        if org_id == busy.id:
+            begun.append(org_id)
+            await in_lane(lambda: over.wait(60))
+        return await read_feed(database, org_id, *given, **options)
+
+    monkeypatch.setattr(sender, "read_feed", read_slowly)
+    for number in range(40):
+        url = hook.url(f"/busy-{number}")
+        await create_endpoint(database, busy.id, {"url": url}, utc_now())
+    await happen(database, busy.id, 1)
+    try:
+        await until(lambda: len(begun) == 40, "reads for the busy organization")
+        await make_endpoint()
+        await happen(database, organization.id, 3)
+        await until(lambda: len(hook.ids_at("/hook")) == 3, "events at the other endpoint")
+        assert len(hook.event_ids) == 3
+    finally:
+        over.set()
 
 
 async def test_what_an_organization_changes_holds_at_once(

@@ -67,7 +67,7 @@ class LimitedLinks:
 
     async def _take(self, visit: Visit, link: Link) -> Withheld | None:
         try:
-            with self._lane.used():
+            with self._lane.used(link.org_id):
                 is_taken = await self._takes.take(link)
         except StorageError:
             return Withheld(pages.unavailable(visit), None)

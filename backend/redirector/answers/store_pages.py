@@ -45,7 +45,7 @@ class StorePages:
         short_url = self._resources.short_url_form.write(link.domain, link.path)
         copied = clipboard_texts.write_text(short_url, secrets.token_bytes(clipboard_texts.TOKEN_BYTES))
         try:
-            with self._lane.used(), deadline(_STORE_SECONDS):
+            with self._lane.used(link.org_id), deadline(_STORE_SECONDS):
                 await add_text(self._resources.database, self._kept(copied, ios.bundle_id, entry, arrival))
         except StorageError:
             return None

@@ -54,16 +54,17 @@ class Lane:
         self._is_away = self._is_closed = False
 
     @contextlib.contextmanager
-    def used(self) -> Iterator[None]:
+    def used(self, owner: Hashable) -> Iterator[None]:
         """All MongoDB calls of this block, and of tasks started in it, use this lane.
 
-        They are nobody's, until it is known whose they are (`owned_by`).
+        They are this owner's, until it is known that they are another one's (`owned_by`); with None, they are
+        not one owner's.
         """
-        token, owner = _lane.set(self), _owner.set(_NOBODY)
+        token, former = _lane.set(self), _owner.set(owner)
         try:
             yield
         finally:
-            _owner.reset(owner)
+            _owner.reset(former)
             _lane.reset(token)
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:

@@ -44,7 +44,7 @@ class Pulse:
         self.is_away = False
 
     async def __aenter__(self) -> Pulse:
-        with self._ping_lane.used():
+        with self._ping_lane.used(None):
             await self._asking.start()
         return self
 

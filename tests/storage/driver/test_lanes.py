@@ -29,8 +29,7 @@ class SlowCalls:
             return owner
 
         async def ask() -> str:
-            with lane.used():
-                owned_by(owner)
+            with lane.used(owner):
                 return await in_lane(call)
 
         return [asyncio.ensure_future(ask()) for _ in range(number)]
@@ -75,7 +74,7 @@ async def test_owners_take_turns() -> None:
 
 
 async def test_what_is_several_owners_has_all_threads() -> None:
-    """Calls before it is known whose they are, and those of a group, whoever began it."""
+    """Those of a group, whoever began it."""
     with a_lane(2) as (lane, calls):
 
         def call() -> None:
@@ -83,7 +82,7 @@ async def test_what_is_several_owners_has_all_threads() -> None:
             calls.may_end.wait(60)
 
         async def group() -> None:
-            with lane.used():
+            with lane.used("sender"):
                 owned_by("busy")
                 with owned_by_nobody():
                     await in_lane(call)
@@ -115,8 +114,7 @@ async def test_no_call_is_forgotten() -> None:
     lane = Lane("test", 4, 10_000)
 
     async def ask(owner: int, number: int) -> int:
-        with lane.used():
-            owned_by(owner)
+        with lane.used(owner):
             return await in_lane(lambda: number)
 
     for _ in range(20):
