@@ -52,7 +52,8 @@ _ON_PHONES = {Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE}
 _FIRST_ON_PHONES = {*_ON_PHONES, Measure.COST, Measure.RETURN_ON_AD_SPEND, Measure.COST_PER_CONVERSION}
 FIELDS = (
     Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT, Field.TERM, Field.TAG, Field.LINK,
-    Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRER, Field.OUTCOME,
+    Field.DOMAIN, Field.COUNTRY, Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.REFERRING_SITE,
+    Field.REFERRER, Field.OUTCOME,
 )  # fmt: skip
 # What a budget is decided by stands first: where not all columns fit, the last ones are scrolled to.
 MEASURES = (

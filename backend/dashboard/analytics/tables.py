@@ -24,27 +24,33 @@ _NONE: Mapping[str, str] = {
     Field.TAG: "No tag",
     Field.COUNTRY: "Unknown",
     Field.REFERRER: "None: typed, scanned, or not told",
+    Field.REFERRING_SITE: "None: typed, scanned, or not told",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A table of the overview. Its rows are by one of these fields, by the first unless another is asked."""
+    """A table of the overview. Its rows are by one of these fields, by the first unless another is asked.
+
+    With `opens`, the first field's values are made of those of the second, which show once one is chosen.
+    """
 
     name: str
     title: str
     fields: tuple[QueryField, ...]
+    opens: bool = False
 
     def field(self, view: View) -> QueryField:
         """The field that the table is grouped by in this view."""
         chosen = view.others.get(self.name)
-        return next((field for field in self.fields if field == chosen), self.fields[0])
+        usual = self.fields[1] if self.opens and self.fields[0] in view.filters else self.fields[0]
+        return next((field for field in self.fields if field == chosen), usual)
 
 
 CARDS = (
     Card("campaigns", "Campaigns", (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.CONTENT)),
     Card("links", "Links", (Field.LINK, Field.TAG, Field.DOMAIN)),
-    Card("referrers", "Referrers", (Field.REFERRER,)),
+    Card("referrers", "Referrers", (Field.REFERRING_SITE, Field.REFERRER), opens=True),
     Card("countries", "Countries", (Field.COUNTRY,)),
     Card("devices", "Devices", (Field.PLATFORM, Field.SYSTEM, Field.BROWSER, Field.OUTCOME)),
 )

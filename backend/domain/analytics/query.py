@@ -78,6 +78,7 @@ class Field(StrEnum):
     PLATFORM = "platform", FieldDefinition("Platform", FieldSubject.CLICK)
     SYSTEM = "system", FieldDefinition("System", FieldSubject.CLICK)
     BROWSER = "browser", FieldDefinition("Browser", FieldSubject.CLICK)
+    REFERRING_SITE = "referring_site", FieldDefinition("Referring site", FieldSubject.CLICK)
     REFERRER = "referrer", FieldDefinition("Referrer", FieldSubject.CLICK)
     VARIANT = "variant", FieldDefinition("Variant", FieldSubject.CLICK)
     OUTCOME = "outcome", FieldDefinition("Led to", FieldSubject.CLICK)

@@ -25,7 +25,7 @@ FIGURES = (
     Measure.CONVERSION_RATE,
     Measure.REVENUE,
 )
-TABLES = (Field.CAMPAIGN, Field.LINK, Field.REFERRER, Field.COUNTRY, Field.PLATFORM)
+TABLES = (Field.CAMPAIGN, Field.LINK, Field.REFERRING_SITE, Field.COUNTRY, Field.PLATFORM)
 # Of its measures, those that are columns of the tables.
 _COLUMNS = frozenset({Measure.CLICKS, Measure.CONVERSIONS, Measure.REVENUE})
 # Where its query has other rules than that of a table.

@@ -216,6 +216,21 @@ async def test_a_row_is_a_filter(
     assert {unescape(name) for name in named} == {field.label for field in FILTERS}
 
 
+async def test_a_referring_site_opens(
+    person: Person, database: Database, organization: TestOrganization, link: Link, now: datetime
+) -> None:
+    """The hosts of a service are one row, a click on it shows the hosts, and one on a host its clicks."""
+    for number, host in enumerate(("www.google.de", "google.co.uk", "m.facebook.com", "www.news.example"), 1):
+        await ship(database, [click(organization.id, link.id, now, referrer_host=host)] * number)
+    page = (await person.get("/")).text
+    found = [["news.example", "4"], ["Facebook", "3"], ["Google", "3"]]
+    assert [row[:2] for row in table(page, "Referrers")] == found
+    page = (await person.get(address(page, "Google"))).text
+    assert [row[:2] for row in table(page, "Referrers")] == [["google.co.uk", "2"], ["www.google.de", "1"]]
+    page = (await person.get(address(page, "www.google.de"))).text
+    assert figures(page)["Clicks"][0] == "1"
+
+
 async def test_days_are_those_of_the_person(
     person: Person, database: Database, link: Link, now: datetime
 ) -> None:

@@ -84,17 +84,18 @@ async def test_a_link_s_page(person: Person, clicks: Clicks, database: Database,
     """Each of thirty days has its clicks, those without any included; older clicks only count in all.
 
     What a chart is drawn from stands in its table, without the commas that people read. Platforms, countries
-    and referrers come most first, unknown ones are named so. Every reason for not counting has its number and
-    words; such requests are in no other figure. What another service had counted stands beside our clicks,
-    named and dated, and is in none of them. A link that is older than single clicks are kept says from when
-    on they are there, and one whose time is over that it is.
+    and referring sites come most first, unknown ones are named so. Every reason for not counting has its
+    number and words; such requests are in no other figure. What another service had counted stands beside
+    our clicks, named and dated, and is in none of them. A link that is older than single clicks are kept says
+    from when on they are there, and one whose time is over that it is.
     """
     history = {"count": 1042, "source": "Bitly", "imported_at": datetime(2026, 1, 2, tzinfo=UTC)}
     old: dict[str, object] = {"created_at": midday - timedelta(days=450)}
     old |= {"limits.expires_at": midday - timedelta(days=1)}
     old["imported_clicks"] = history
     await database["links"].update_one({"_id": clicks.link_id}, {"$set": old})
-    await clicks.add(midday, 1234, platform="ios", country="DE", referrer="news.example")
+    await clicks.add(midday, 1230, platform="ios", country="DE", referrer="www.google.de")
+    await clicks.add(midday, 4, platform="ios", country="DE", referrer="google.co.uk")
     for ago, count in ((1, 1), (29, 2), (31, 5)):
         await clicks.add(midday - timedelta(days=ago), count)
     for number, reason in enumerate(NotCounted, start=1):
@@ -113,7 +114,9 @@ async def test_a_link_s_page(person: Person, clicks: Clicks, database: Database,
     assert page.count('<figure class="chart" data-chart="columns">') == 1  # clicks and visitors
     assert shares(page, "Platform") == [("iOS", "1,234"), ("Desktop", "3")]
     assert shares(page, "Country") == [("DE", "1,234"), ("Unknown", "3")]
-    assert shares(page, "Referrer") == [("news.example", "1,234"), ("None: typed, scanned, or not told", "3")]
+    assert shares(page, "Referring site") == [
+        ("Google", "1,234"), ("None: typed, scanned, or not told", "3"),
+    ]  # fmt: skip
     rows = table(page, "Requests for the link that are no clicks, and why")
     assert list(rows.values()) == [str(number) for number in range(len(NotCounted), 0, -1)]
     assert not set(rows) & set(NotCounted)

@@ -56,7 +56,7 @@ async def test_a_view_is_shared_as_it_is(
         "period": "last_7_days",
         "compare": "previous",
         "measures": ["clicks", "visitors", "leads", "conversions", "conversion_rate", "revenue"],
-        "group_by": ["campaign", "link", "referrer", "country", "platform"],
+        "group_by": ["campaign", "link", "referring_site", "country", "platform"],
     }
     assert report.kind is ViewKind.OVERVIEW
     listed = (await person.get("/reports")).text
@@ -107,7 +107,7 @@ async def test_a_view_is_shared_as_it_is(
                 "from": "2026-03-01",
                 "to": None,
                 "measures": ["conversions", "clicks", "visitors", "leads", "conversion_rate", "revenue"],
-                "group_by": ["source", "link", "referrer", "country", "platform"],
+                "group_by": ["source", "link", "referring_site", "country", "platform"],
                 "order_by": "-difference.clicks",
             },
         ),
@@ -154,7 +154,7 @@ async def test_a_link_s_statistics(
     assert report.name == "Spring"
     assert report.query["filters"] == {"link": [link.id]}
     assert report.query["measures"] == ["clicks", "visitors"]
-    assert report.query["group_by"] == ["referrer", "country", "platform"]
+    assert report.query["group_by"] == ["referring_site", "country", "platform"]
     assert not report.shows_revenue
 
 
@@ -190,7 +190,15 @@ async def test_a_funnel_is_shared_as_it_is(
             {
                 "measures": ["events", "identities"],
                 "filters": {"campaign": ["spring"]},
-                "group_by": ["campaign", "link", "referrer", "country", "platform", "event", "event.plan"],
+                "group_by": [
+                    "campaign",
+                    "link",
+                    "referring_site",
+                    "country",
+                    "platform",
+                    "event",
+                    "event.plan",
+                ],
             },
             "Overview: Events, Identities by campaign",
             "spring",

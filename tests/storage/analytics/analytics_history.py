@@ -17,6 +17,7 @@ from backend.domain.analytics.measures import ByCurrency, Measure
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Filter, Query, QueryField
 from backend.domain.clicks.clicks import Click
+from backend.domain.clicks.referring_sites import site_of
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import Link
@@ -98,7 +99,9 @@ class History:
             of_click: Facts = {
                 Field.COUNTRY: recorded.country, Field.PLATFORM: recorded.platform,
                 Field.SYSTEM: recorded.system, Field.BROWSER: recorded.browser,
-                Field.REFERRER: recorded.referrer_host, Field.VARIANT: recorded.variant,
+                Field.REFERRER: recorded.referrer_host,
+                Field.REFERRING_SITE: site_of(recorded.referrer_host) if recorded.referrer_host else None,
+                Field.VARIANT: recorded.variant,
                 Field.OUTCOME: recorded.outcome.value, Field.EVENT: None,
             }  # fmt: skip
             if _is_of_variants(query) and recorded.variant is None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 import duckdb
 
 from backend.domain.analytics.query import Field
+from backend.domain.clicks.referring_sites import site_of
 from backend.domain.sales.credit_rules import Model
 from backend.storage.columns.tables.schema import TABLES
 
@@ -50,6 +51,11 @@ class StoredClick:
     variant: str | None = None
     visitor: int | None = None
     kind: str | None = "browser"
+
+    @property
+    def referring_site(self) -> str | None:
+        """The site of the referrer."""
+        return site_of(self.referrer) if self.referrer else None
 
 
 @dataclass(frozen=True)

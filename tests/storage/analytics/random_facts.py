@@ -91,7 +91,8 @@ CLICKS = st.builds(
     system=st.sampled_from(["", "iOS", "Windows 11.2"]),
     browser=st.sampled_from(["", "$Chrome", "a.b%c"]),
     country=st.none() | st.sampled_from(["DE", "FR", "DK"]),
-    referrer=st.none() | st.sampled_from(["t.co", "news.example"]),
+    referrer=st.none()
+    | st.sampled_from(["t.co", "x.com", "www.google.de", "www.news.example", "news.example"]),
     variant=st.none() | st.sampled_from(["A", "mail"]),
     visitor=st.none() | st.integers(0, 5),
 )
@@ -204,6 +205,7 @@ VALUES: Mapping[QueryField, list[str]] = {
     Field.SYSTEM: ["", "Win"],
     Field.BROWSER: ["$Chrome"],
     Field.REFERRER: ["t.co"],
+    Field.REFERRING_SITE: ["X (Twitter)", "news.example", "n"],
     Field.VARIANT: ["A", "mail"],
     Field.OUTCOME: ["web"],
     Field.EVENT: ["sign", "signup"],

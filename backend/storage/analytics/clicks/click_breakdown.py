@@ -1,4 +1,4 @@
-"""The clicks of a link by platform, country and referrer, and the requests that did not count, by reason."""
+"""The clicks of a link by platform, country and referring site, and by reason those that did not count."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
 from backend.domain.ids import LinkId
+from backend.storage.analytics.conditions.referring_sites import site_in_sql
 from backend.storage.analytics.question import Facts, Question
 
 _MOST_VALUES = 10
 _QUERY = """
-SELECT {field}, sum(weight)::BIGINT AS clicks FROM clicks
-WHERE link IN (SELECT link FROM links WHERE id = $link) AND "at" >= $start AND reason IS {is_counted}
-GROUP BY ALL ORDER BY clicks DESC, {field} NULLS FIRST LIMIT {most}
+SELECT {shown} AS shown, sum(clicks)::BIGINT AS clicks FROM (
+    SELECT {field}, sum(weight) AS clicks FROM clicks
+    WHERE link IN (SELECT link FROM links WHERE id = $link) AND "at" >= $start AND reason IS {is_counted}
+    GROUP BY ALL
+) AS counted
+GROUP BY ALL ORDER BY clicks DESC, shown NULLS FIRST LIMIT {most}
 """
 
 
@@ -30,7 +34,7 @@ class Breakdown:
 
     platforms: list[ClickShare]
     countries: list[ClickShare]
-    referrers: list[ClickShare]
+    sites: list[ClickShare]
     outcomes: list[ClickShare]
     not_counted: list[ClickShare]
 
@@ -48,15 +52,15 @@ class ClickBreakdown(Question[Breakdown]):
         return Breakdown(
             platforms=self._shares(facts, "platform"),
             countries=self._shares(facts, "country"),
-            referrers=self._shares(facts, "referrer"),
+            sites=self._shares(facts, "referrer", site_in_sql("counted.referrer")),
             outcomes=self._shares(facts, "outcome"),
             not_counted=self._shares(facts, "reason"),
         )
 
-    def _shares(self, facts: Facts, field: str) -> list[ClickShare]:
+    def _shares(self, facts: Facts, field: str, shown: str | None = None) -> list[ClickShare]:
         first = self.now.astimezone(UTC).date() - timedelta(days=self.days - 1)
         start = int(datetime.combine(first, time(), UTC).timestamp()) * 1000
         is_counted = "NOT NULL" if field == "reason" else "NULL"
-        query = _QUERY.format(field=field, is_counted=is_counted, most=_MOST_VALUES)
+        query = _QUERY.format(shown=shown or field, field=field, is_counted=is_counted, most=_MOST_VALUES)
         rows = facts.connection.execute(query, {"link": self.link_id, "start": start})
         return [ClickShare(*row) for row in rows.fetchall()]

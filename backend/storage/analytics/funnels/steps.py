@@ -14,6 +14,7 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.reach import is_reached
+from backend.storage.analytics.conditions.referring_sites import site_in_sql
 from backend.storage.analytics.conditions.tags import TagChoice, choose_tags_by
 
 # What the address of a visit said, for touches that no link led to.
@@ -102,6 +103,8 @@ def _value(field: QueryField, table: str, parameters: SqlParameters) -> str:
         if field in _OF_ADDRESS and table == "shares":
             return f"CASE WHEN shares.link IS NULL THEN shares.{field.value} ELSE {column} END"
         return column
-    if table == "clicks":
-        return f"clicks.{field.value}"
-    return _OF_SHARES.get(field, f"earning.click.{field.value}")
+    of_click = "clicks" if table == "clicks" else "earning.click"
+    if field is Field.REFERRING_SITE:
+        return site_in_sql(f"{of_click}.{Field.REFERRER}")
+    own = f"{of_click}.{field.value}"
+    return own if table == "clicks" else _OF_SHARES.get(field, own)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, QueryField, is_of_events
 from backend.domain.links.destinations.destination import Outcome
@@ -12,6 +14,7 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column, link_groups, matching_links
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import DAY_MS, QueriedPeriod, grouped_by
+from backend.storage.analytics.conditions.referring_sites import site_in_sql
 from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
 from backend.storage.analytics.measures.costs import campaigns_with_cost
@@ -25,6 +28,16 @@ _WHICH = {
 _WITH_COST_TYPE = "STRUCT(currency VARCHAR, clicks BIGINT)[]"
 _WITH_COST = """
     list(struct_pack(currency := currency, clicks := clicks) ORDER BY currency) AS clicks_with_cost
+"""
+# What is counted has several of them, as a link has tags, or several make one, as hosts make a site.
+_OF_SEVERAL = frozenset({Field.TAG, Field.REFERRING_SITE})
+# What a field is made of that has no column.
+_STORED: Mapping[QueryField, Field] = {Field.REFERRING_SITE: Field.REFERRER}
+# The sites of all referrers are looked up once: that takes a thousand times as long as to compare a text.
+_FILTERED_BY_SITE = """
+    coalesce(clicks.referrer, '') IN (
+        SELECT coalesce(referrer, '') FROM (SELECT DISTINCT referrer FROM clicks) AS known WHERE {}
+    )
 """
 # A visitor's hash, of 32 bits, tells visitors of one day in UTC apart: the day is put before it.
 _WHO = "{day} * 4294967296 + visitor AS who"
@@ -74,7 +87,7 @@ def clicks_of(
         WHERE {" AND ".join([*_conditions(period, parameters), *counted_ones, *([more] if more else [])])}
         GROUP BY ALL {"HAVING count(*) > 0" * is_event}
     """
-    if Field.TAG in period.group_by:  # a link with several tags counts in several rows
+    if _OF_SEVERAL.intersection(period.group_by):
         return _shown(
             period, parameters, counted, [f"sum({measure})::BIGINT AS {measure}" for measure in asks]
         )
@@ -116,7 +129,7 @@ def visitors_of(period: QueriedPeriod, parameters: SqlParameters) -> str:
     """
     if knows_former_visitors(period):
         seen += f" UNION {_former_visitors(period, parameters)}"
-    distinct = "DISTINCT " * (Field.TAG in period.group_by)
+    distinct = "DISTINCT " * bool(_OF_SEVERAL.intersection(period.group_by))
     return _shown(period, parameters, seen, [f"count({distinct}who) AS visitors"])
 
 
@@ -152,7 +165,8 @@ def _counted_by(period: QueriedPeriod, times: TimeColumns) -> list[str]:
     """The columns that clicks are added up by. All fields of links are one of them: the group's number."""
     parts = [f"{times.number} AS part"] if period.has_time else []
     groups = ["grouped.link_group"] if period.link_groups else []
-    return [*parts, *groups, *(f"clicks.{field}" for field in period.group_by if field in CLICK_FIELDS)]
+    stored = [_STORED.get(field, field) for field in period.group_by if field in CLICK_FIELDS]
+    return [*parts, *groups, *(f"clicks.{field}" for field in dict.fromkeys(stored))]
 
 
 def _join_links(period: QueriedPeriod) -> str:
@@ -165,7 +179,10 @@ def _conditions(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     if period.last_block is not None:
         conditions.append(f"clicks.block <= {parameters(period.last_block)}")
     for name, chosen in period.query.filters.items():
-        if name in CLICK_FIELDS:
+        if name is Field.REFERRING_SITE:
+            passes = condition(chosen, site_in_sql("known.referrer"), parameters)
+            conditions.append(_FILTERED_BY_SITE.format(passes))
+        elif name in CLICK_FIELDS:
             conditions.append(condition(chosen, f"clicks.{name}", parameters))
     if Field.VARIANT in period.query.fields:
         conditions.append("clicks.variant IS NOT NULL")
@@ -214,4 +231,6 @@ def _column(field: QueryField) -> str:
         return "NULL::VARCHAR"
     if field in TIMES:
         return "counted.part"
+    if field is Field.REFERRING_SITE:
+        return site_in_sql("counted.referrer")
     return f"named.{link_column(field)}" if field in LINK_FIELDS else f"counted.{field}"

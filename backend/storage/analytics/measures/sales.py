@@ -22,6 +22,7 @@ from backend.storage.analytics.conditions.links import link_column, matching_lin
 from backend.storage.analytics.conditions.moment_answers import execute_parsed
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
+from backend.storage.analytics.conditions.referring_sites import site_in_sql
 from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
 from backend.storage.analytics.measures.costs import asks_what_has_cost, campaigns_with_cost
@@ -38,6 +39,7 @@ _READ_FOR = {
 }  # fmt: skip
 # What the address of a visit says of its source, for visits that no link led to.
 _OF_ADDRESS: Mapping[str, str] = {field: f"shares.{field}" for field in Field if field.is_in_addresses}
+_OF_SHARE: Mapping[Field, str] = {Field.VARIANT: "shares.variant", Field.EVENT: "shares.name"}
 _NOTHING = "NULL::VARCHAR"
 _APART = f"""
     CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'
@@ -243,12 +245,9 @@ def _of_share(field: QueryField, parameters: SqlParameters) -> str:
         if field not in _OF_ADDRESS:
             return column
         return f"CASE WHEN shares.link IS NULL THEN {_OF_ADDRESS[field]} ELSE {column} END"
-    match field:
-        case Field.VARIANT:
-            return "shares.variant"
-        case Field.EVENT:
-            return "shares.name"
-    return f"earning.click.{field}"
+    if field is Field.REFERRING_SITE:
+        return site_in_sql(f"earning.click.{Field.REFERRER}")
+    return _OF_SHARE.get(field, f"earning.click.{field}")
 
 
 def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:

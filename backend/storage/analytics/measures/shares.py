@@ -22,7 +22,8 @@ from backend.storage.analytics.credit.tables import forget_credit
 # The shares of at most so many tellings are kept for the next query. More would take much memory, and are
 # worked out again.
 _MOST_TELLINGS_KEPT = 200_000
-_OF_CLICK = ", ".join(f"{field} := {field}" for field in Field if field in CLICK_FIELDS - {Field.VARIANT})
+_NOT_OF_CLICK = {Field.VARIANT, Field.REFERRING_SITE}  # of the touch, and of the referrer
+_OF_CLICK = ", ".join(f"{field} := {field}" for field in Field if field in CLICK_FIELDS - _NOT_OF_CLICK)
 # The click that earned a sale: of several in one millisecond always the same one, and one that counts where
 # one does. Clicks that were added up are left out. The other columns are read only of the clicks that match.
 _EARNING = f"""

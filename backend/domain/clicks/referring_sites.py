@@ -1,0 +1,70 @@
+"""Sites that visitors come from: the hosts and apps of one service are one site, by its name.
+
+The list is Waylink's own, in static/referring_sites.json. Lists that others keep are under licenses that this
+one can't be put under.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+# What hosts in countries end with is written so in the list: google.* is google.com, google.de, google.co.uk.
+ANY_COUNTRY = ".*"
+# In the syntax that RE2 has too, for DuckDB.
+COUNTRY = r"\.(?:(?:com|co|org|net)(?:\.[a-z]{2})?|[a-z]{2})$"
+# What a site that is not in the list puts before its name for some visitors, if a name is left without it.
+PREFIX = r"^(?:www[0-9]?|m|mobile|amp|l|lm)\.(.+\..+)$"
+_COUNTRY, _PREFIX = re.compile(COUNTRY), re.compile(PREFIX)
+
+
+@cache
+def site_names() -> Mapping[str, str]:
+    """The name of the site by each host in the list, which may end with ANY_COUNTRY.
+
+    A host stands for all below it that are not in the list themselves.
+    """
+    sites = _listed()["mail"] | _listed()["others"]
+    return {host: name for name, hosts in sites.items() for host in hosts}
+
+
+def site_of(host: str) -> str:
+    """The site with this host, such as a referrer's: its name in the list, or else the host itself, without
+    www and the like."""
+    return _listed_site(host) or _PREFIX.sub(r"\1", host)
+
+
+def is_of_mail(host: str) -> bool:
+    """Whether it is a host of a mail program, or of a service that sends mail and counts what is tapped."""
+    return _listed_site(host) in _mail()
+
+
+def _listed_site(host: str) -> str | None:
+    return next((site_names()[name] for name in _names_of(host) if name in site_names()), None)
+
+
+def _names_of(host: str) -> Iterator[str]:
+    """What the list may have for this host: the longest names first."""
+    ending = _COUNTRY.search(host)
+    stem = host[: ending.start()] if ending else None
+    while host:
+        yield host
+        if stem:
+            yield f"{stem}{ANY_COUNTRY}"
+        host = host.partition(".")[2]
+        stem = stem.partition(".")[2] if stem else None
+
+
+@cache
+def _mail() -> frozenset[str]:
+    return frozenset(_listed()["mail"])
+
+
+@cache
+def _listed() -> dict[str, dict[str, list[str]]]:
+    text = files("backend.domain.clicks").joinpath("static/referring_sites.json").read_text(encoding="utf-8")
+    listed = json.loads(text)
+    return {kind: listed[kind] for kind in ("mail", "others")}

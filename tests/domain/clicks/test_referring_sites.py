@@ -1,0 +1,85 @@
+"""The sites that visitors come from, by the hosts of referrers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+from backend.domain.clicks.referring_sites import ANY_COUNTRY, is_of_mail, site_names, site_of
+from backend.storage.analytics.conditions.referring_sites import site_in_sql
+
+SITES = {
+    "Google": ("google.com", "www.google.de", "www.google.co.uk", "google.com.br", "docs.google.com"),
+    "Gmail": ("mail.google.com", "com.google.android.gm"),
+    "Google News": ("news.google.com", "news.google.co.jp"),
+    "Facebook": ("facebook.com", "m.facebook.com", "l.facebook.com", "lm.facebook.com", "fb.me"),
+    "Instagram": ("l.instagram.com", "www.instagram.com"),
+    "X (Twitter)": ("t.co", "x.com", "mobile.twitter.com", "com.twitter.android"),
+    "Yahoo": ("yahoo.com", "de.search.yahoo.com", "search.yahoo.co.jp"),
+    "Yahoo Mail": ("mail.yahoo.com", "mail.yahoo.co.uk", "mg.mail.yahoo.com"),
+    "Pinterest": ("www.pinterest.de", "pinterest.co.kr", "pin.it"),
+    "SendGrid": ("u123.ct.sendgrid.net",),
+    "Mailchimp": ("us1.list-manage.com", "mailchi.mp"),
+    # What is in no list is its own site.
+    "news.example": ("news.example", "www.news.example", "m.news.example", "www2.news.example"),
+    "google.example": ("google.example",),
+    "notfacebook.com": ("www.notfacebook.com",),
+    "google.com.evil.example": ("google.com.evil.example",),
+    "m.co": ("m.co",),
+    "www.de": ("www.de",),
+    "192.0.2.7": ("192.0.2.7",),
+    "localhost": ("localhost",),
+}  # fmt: skip
+HOSTS = [(host, site) for site, hosts in SITES.items() for host in hosts]
+
+
+def listed_hosts() -> Iterator[tuple[str, str]]:
+    """Each host of the list with its site, and some before it and in countries."""
+    for listed, name in site_names().items():
+        hosts = [listed.replace(ANY_COUNTRY, end) for end in (".com", ".de", ".co.uk", ".com.au")]
+        for host in dict.fromkeys(hosts):
+            yield host, name
+
+
+@pytest.mark.parametrize(("host", "site"), HOSTS)
+def test_hosts_of_a_service_are_one_site(host: str, site: str) -> None:
+    """Also those for phones, in countries, and apps; what only looks like it is another one."""
+    assert site_of(host) == site
+
+
+def test_sql_finds_the_same_sites() -> None:
+    """For every host in the list and for others."""
+    hosts = [*listed_hosts(), *((f"www.{host}", site) for host, site in listed_hosts()), *HOSTS]
+    with duckdb.connect() as connection:
+        statement = f"SELECT host, {site_in_sql('known.host')} FROM (SELECT unnest($1) AS host) AS known"
+        found = dict(connection.execute(statement, [[host for host, _ in hosts]]).fetchall())
+        assert connection.execute(f"SELECT {site_in_sql('NULL::VARCHAR')}").fetchall() == [(None,)]
+    assert found == {host: site_of(host) for host, _ in hosts}
+
+
+def test_each_listed_host_is_of_the_site_that_has_it() -> None:
+    """None is hidden by another one, and all are hosts in small letters."""
+    for host, site in listed_hosts():
+        assert site_of(host) == site or host in site_names(), host
+        assert re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+", host), host
+
+
+@pytest.mark.parametrize(
+    ("host", "is_mail"),
+    [
+        ("mail.google.com", True),
+        ("u1.ct.sendgrid.net", True),
+        ("eu.list-manage.com", True),
+        ("deref-gmx.net", True),
+        ("eur03.safelinks.protection.outlook.com", True),
+        ("www.google.com", False),
+        ("www.facebook.com", False),
+        ("news.example", False),
+    ],
+)
+def test_mail_is_known(host: str, is_mail: bool) -> None:
+    """Programs on the web, and services that send mail and lead all taps through a host of theirs."""
+    assert is_of_mail(host) is is_mail
