@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -42,9 +44,7 @@ async def check_next_links(
     broken: dict[LinkId, list[BrokenDestination]] = {}
 
     async def check_some(some: Sequence[Link]) -> None:
-        urls = (url for link in some for url in link.destinations.values())
-        # Without a visitor who fills it in, such an address may well lead nowhere.
-        problems = await check.problems(url for url in urls if not has_placeholders(url))
+        problems = await _problems(check, some)
         results = {link.id: (link.org_id, _broken(link, problems, now)) for link in some}
         await keep_results(database, results, now)
         checked.extend(some)
@@ -53,6 +53,16 @@ async def check_next_links(
     await Items(database, Work.DESTINATIONS).all(found, check_some)
     await go_on_behind(database, begun, LinkId(found[-1].id) if found else None)
     return CheckedLinks(checked, broken, is_last=not found)
+
+
+async def _problems(check: DestinationCheck, links: Sequence[Link]) -> dict[str, str]:
+    """The problems of these links' destinations by their addresses; each organization asks for its own."""
+    urls: defaultdict[OrgId, list[str]] = defaultdict(list)
+    for link in links:
+        # Without a visitor who fills it in, such an address may well lead nowhere.
+        urls[link.org_id] += [url for url in link.destinations.values() if not has_placeholders(url)]
+    found = await asyncio.gather(*(check.problems(of_one, org_id) for org_id, of_one in urls.items()))
+    return {url: problem for problems in found for url, problem in problems.items()}
 
 
 def _broken(link: Link, problems: dict[str, str], now: datetime) -> list[BrokenDestination]:

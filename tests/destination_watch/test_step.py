@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -16,7 +18,13 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.broken import KEPT, find_broken, list_broken
-from backend.storage.links.destinations.rounds import begin_again, end_turn, next_links, take_turn
+from backend.storage.links.destinations.rounds import (
+    begin_again,
+    end_turn,
+    next_links,
+    rounds_over,
+    take_turn,
+)
 from backend.storage.links.links import to_document
 from backend.storage.processes.failing_items import list_failing
 from backend.storage.processes.work import Work
@@ -24,10 +32,10 @@ from backend.system.clock import utc_now
 from backend.web_client.destination_check import DestinationCheck
 from backend.web_client.page_reader import PageReader
 from tests.domain.links.destinations.test_policy import LINK
-from tests.facts.organizations import TestOrganization
+from tests.facts.organizations import TestOrganization, create_test_organization
 from tests.facts.stored_links import insert_links
 from tests.fresh_database import fresh_database
-from tests.polling import wait_for_async
+from tests.polling import until, wait_for_async
 from tests.processes.far_site import Handler, Site
 
 READER = PageReader(allows_private=True)
@@ -156,7 +164,9 @@ async def test_a_host_is_asked_with_pauses(site: Site, tell: Callable[[str], Non
     """One request after the other, HEAD only where that answers; another host meanwhile; an address once."""
     urls = [site.page(f"/{number}", "here") for number in range(4)]
     began = time.monotonic()
-    problems = await DestinationCheck(READER, pause=0.2).problems([*urls, *urls, "http://localhost:1/"])
+    problems = await DestinationCheck(READER, pause=0.2).problems(
+        [*urls, *urls, "http://localhost:1/"], "shop"
+    )
     assert problems == {"http://localhost:1/": "does not answer"}
     assert site.asked == [f"HEAD /{number}" for number in range(4)]
     assert time.monotonic() - began >= 0.6
@@ -181,22 +191,33 @@ async def test_no_organization_is_not_every_one(
     assert [len(links) for links in links_by_owner] == [1, 1, 0]
 
 
-async def test_the_service_looks_by_itself(
-    own_database: Database, organization: TestOrganization, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it is turned on: all links, once in its time; another process goes on after it has stopped."""
+@pytest.fixture
+def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service goes on at once, and asks a host as often as it likes."""
     monkeypatch.setattr(watch, "_STEP_PAUSE", 0.01)
-    monkeypatch.setattr(watch, "_IDLE_PAUSE", 0.01)
+    monkeypatch.setattr(watch, "_LOOK_PAUSE", 0.01)
+    monkeypatch.setattr(watch, "DestinationCheck", partial(DestinationCheck, pause=0.0))
+
+
+async def everywhere_here(host: str, port: int) -> list[str]:
+    """Each host is this machine."""
+    return ["127.0.0.1"]
+
+
+async def is_over(database: Database, organization: TestOrganization) -> bool:
+    """Whether all links of the organization were looked at."""
+    return bool(await rounds_over(database, f"{NAME}/{organization.id}", utc_now() - timedelta(hours=1)))
+
+
+@pytest.mark.usefixtures("without_pauses")
+async def test_the_service_looks_by_itself(own_database: Database, site: Site) -> None:
+    """Where it is turned on: all links, once in its time; another process goes on after it has stopped."""
+    organization = await create_test_organization(own_database)
     await insert_links(own_database, [link_to(organization, 1, site.url("/gone"))])
     watching = DestinationWatch(own_database, READER, utc_now, hours=24)
     await watching.start()
     try:
-
-        async def is_over() -> bool:
-            stored_round = await own_database["destination_rounds"].find_one({"_id": NAME})
-            return bool(stored_round and stored_round["is_over"])
-
-        await wait_for_async(is_over, "nothing is looked at")
+        await wait_for_async(lambda: is_over(own_database, organization), "nothing is looked at")
         assert await take_turn(own_database, NAME, "another", utc_now()) is None
     finally:
         await watching.stop()
@@ -207,6 +228,46 @@ async def test_the_service_looks_by_itself(
     await off.start()
     await off.stop()
     assert len(site.asked) == asked
+
+
+@pytest.mark.usefixtures("without_pauses")
+async def test_hosts_that_do_not_answer_delay_no_other_organization(
+    own_database: Database, site: Site
+) -> None:
+    """While many destinations of one hang, those of another are looked at, before and behind them, on the
+    same host too; and the first one's round goes on meanwhile."""
+    over, asked = threading.Event(), []
+
+    def hang(handler: Handler) -> None:
+        asked.append(handler.path)
+        over.wait(60)
+        handler.send_response(200)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    slow, other = [await create_test_organization(own_database, name) for name in ("Slow", "Other")]
+    links = []
+    slow_numbers = [number for number in range(1, 60) if number != 30]
+    for number in slow_numbers:
+        site.answers[f"/slow-{number}"] = hang
+        url = site.url(f"/slow-{number}", f"{number}.example")
+        links.append(link_to(slow, number, url, domain=slow.domain))
+    links += [link_to(other, number, site.url("/gone"), domain=other.domain) for number in (0, 30, 60)]
+    await insert_links(own_database, links)
+    reader = PageReader(allows_private=True, resolve=everywhere_here)
+    watching = DestinationWatch(own_database, reader, utc_now, hours=24)
+    await watching.start()
+    try:
+        await until(lambda: asked, "no slow destination is asked")
+        await wait_for_async(lambda: is_over(own_database, other), "the other one waits")
+        assert len(await list_broken(own_database, other.id, 10)) == 3
+        assert not await is_over(own_database, slow)
+        over.set()
+        await wait_for_async(lambda: is_over(own_database, slow), "its round does not end")
+    finally:
+        over.set()
+        await watching.stop()
+    assert {*asked} == {f"/slow-{number}" for number in slow_numbers}
 
 
 async def test_a_link_that_can_not_be_checked_keeps_no_other_from_it(

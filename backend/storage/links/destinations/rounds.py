@@ -1,7 +1,8 @@
-"""The `destination_rounds` collection: the progress of checks of all destinations, and whose turn it is."""
+"""The `destination_rounds` collection: the progress of checks of destinations, and whose turn it is."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,23 +13,31 @@ from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
 from backend.storage.links import links
 from backend.storage.schema.audited import NotAudited
-from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.collection import (
+    EXPIRY_INDEX,
+    Collection,
+    NoRetention,
+    NotArchived,
+    NotPersonal,
+    NotSharded,
+)
 from backend.storage.schema.ownership import NotOwned
 from backend.storage.schema.work_item import WorkItem, items_of
 
 NAME = "destination_rounds"
 COLLECTION = Collection(
     name=NAME,
-    indexes=[],
+    indexes=[EXPIRY_INDEX],
     owned_by=NotOwned("who looks is the installation"),
     personal=NotPersonal("positions among links"),
-    retention=NoRetention("one small document for each kind of look"),
+    retention=NoRetention("a small document for each kind of look and organization, gone a year after it"),
     archived=NotArchived("who looks is the installation"),
-    shard_key=NotSharded("one small document for each kind of look"),
+    shard_key=NotSharded("a small document for each kind of look and organization"),
     audited=NotAudited("the service's own notes for its work"),
 )
 # Longer than a batch of links takes, unless hundreds of their addresses do not answer.
 _TURN_LIFETIME = timedelta(minutes=15)
+_KEPT = timedelta(days=366)  # after the last turn: the organization may be gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +57,7 @@ async def take_turn(database: Database, name: str, holder: str, now: datetime) -
     """
     mine: Document = {"_id": name, "$or": [{"until": {"$lte": now}}, {"holder": holder}]}
     change = {
-        "$set": {"holder": holder, "until": now + _TURN_LIFETIME},
+        "$set": {"holder": holder, "until": now + _TURN_LIFETIME, "expires_at": now + _KEPT},
         "$setOnInsert": {"begun_at": now, "after": None, "is_over": False},
     }
     try:
@@ -85,6 +94,13 @@ async def end_turn(database: Database, name: str, holder: str, now: datetime) ->
     """
     ended = {"$set": {"until": now, "holder": None}}
     await database[NAME].update_one({"_id": name, "holder": holder}, ended)
+
+
+async def rounds_over(database: Database, prefix: str, begun_after: datetime) -> set[str]:
+    """The names with this prefix of the rounds that were begun after this time and are over."""
+    begun = {"is_over": True, "begun_at": {"$gt": begun_after}}
+    found = database[NAME].find({"_id": {"$regex": f"^{re.escape(prefix)}"}, **begun}, {"_id": 1})
+    return {str(document["_id"]) async for document in found}
 
 
 async def next_links(
