@@ -66,7 +66,6 @@ from backend.web.api_host import ApiHost
 from backend.web.country import load_table
 from backend.web.current import Resources, attach, handling
 from backend.web.templates import PromptTemplates
-from backend.web_client.page_reader import PageReader
 from backend.webhooks.delivery import WebhookDelivery
 from backend.webhooks.sender import SenderResources
 
@@ -191,8 +190,6 @@ class Service:
         """What goes on beside requests, in the order in which it is started."""
         resources, clock = self.resources, self._clock
         database, hours = resources.database, self.settings.check_destinations_hours
-        # Of its own: nobody who waits for a preview waits behind checks.
-        pages_for_checks = PageReader(allows_private=self.settings.private_destinations)
         sender_resources = SenderResources(
             database, resources.feed, resources.receivers, clock, resources.short_url_form
         )
@@ -203,7 +200,7 @@ class Service:
         return (
             finishing_deletions(database),
             finishing_erasures(database),
-            DestinationWatch(database, pages_for_checks, clock, hours),
+            DestinationWatch(database, resources.checked_pages, clock, hours),
             Sequencer(database),
             feed_aging(database),
             click_merges(database),

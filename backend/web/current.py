@@ -60,6 +60,8 @@ class Resources:
         self.destinations = DestinationPolicies(database, lambda: self.block_list.current)
         self.names = NameServers(settings.dns_servers)
         self.pages = PageReader(allows_private=settings.private_destinations)
+        # Of its own: who waits for a preview does not wait behind checks.
+        self.checked_pages = PageReader(allows_private=settings.private_destinations)
         self.click_signing = ClickSigning(database)
         self.feed = FeedWatch(database)
         self.analytics = Analytics(database, settings)
