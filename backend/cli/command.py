@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from backend.cli.folder_owner import act_as_owner
 from backend.cli.options import json_option
 from backend.cli.table import NONE, cell, table
 from backend.domain.accounts.actors import command_line
@@ -36,8 +37,17 @@ def stored(command: Command) -> Callable[..., None]:
     return stored_and_shown(as_lines)(command)
 
 
-def stored_and_shown(show: Callable[[CommandResult], str]) -> Callable[[Command], Callable[..., None]]:
-    """As `stored`, where `show` turns the result into the text that is printed without --json."""
+# The exit code beside 1, which is an error: the rest was done, and some rows of a file were refused.
+REFUSED_ROWS = 3
+
+
+def stored_and_shown(
+    show: Callable[[CommandResult], str], *, refuses_rows: bool = False
+) -> Callable[[Command], Callable[..., None]]:
+    """As `stored`, where `show` turns the result into the text that is printed without --json.
+
+    A command that `refuses_rows` has their number in its result as `refused`, and an exit code for them.
+    """
 
     def decorate(command: Command) -> Callable[..., None]:
         @json_option
@@ -45,6 +55,8 @@ def stored_and_shown(show: Callable[[CommandResult], str]) -> Callable[[Command]
         def run(as_json: bool, **arguments: Any) -> None:
             result = run_on_database(command, arguments)
             click.echo(json.dumps(result) if as_json else show(result))
+            if refuses_rows and result["refused"]:
+                raise SystemExit(REFUSED_ROWS)
 
         return run
 
@@ -73,11 +85,12 @@ class NoInstallation(OperatorError):
 
 
 def settings_of_installation() -> Settings:
-    """The settings for a command.
+    """The settings for a command, which works as the owner of their folder of data from here on.
 
-    Raises NoInstallation where the command would make a new, empty database by accident.
+    Raises NoInstallation where the command would make a new, empty database by accident, and NotTheOwner.
     """
     settings = load_settings()
+    act_as_owner(settings, opens_callers_files=True)
     if not names_installation() and not (settings.data_dir / "mongodb").is_dir():
         raise NoInstallation(settings.data_dir)
     return settings

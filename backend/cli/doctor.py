@@ -11,6 +11,7 @@ from dataclasses import asdict
 import click
 
 from backend.cli.command import NoInstallation, settings_of_installation
+from backend.cli.folder_owner import NotTheOwner
 from backend.cli.options import json_option
 from backend.cli.printable import printable
 from backend.doctor import first_party_proxy
@@ -49,7 +50,7 @@ async def _examine(org_id: OrgId | None, quiet: bool) -> list[Finding]:
     findings = []
     try:
         settings = settings_of_installation()
-    except (InvalidSetting, NoInstallation) as error:
+    except (InvalidSetting, NoInstallation, NotTheOwner) as error:
         findings = [Finding(Severity.ERROR, Area.CONFIGURATION, "settings", str(error), "Correct it.")]
         if not quiet:
             click.echo(_as_text(findings[0]))

@@ -7,6 +7,7 @@ import os
 
 import click
 
+from backend.cli.folder_owner import act_as_owner
 from backend.cli.options import json_option
 from backend.environment import load_settings, unknown_variables
 from backend.serving.workers import run_workers
@@ -17,6 +18,7 @@ from backend.serving.workers import run_workers
 def serve(as_json: bool) -> None:
     """Run the service until Ctrl-C or SIGTERM."""
     settings = load_settings()
+    act_as_owner(settings, opens_callers_files=False)
     for name in unknown_variables(os.environ):
         click.echo(f"Warning: {name} is not a setting; `waylink settings` lists them.", err=True)
     started = json.dumps({"base_url": settings.base_url})

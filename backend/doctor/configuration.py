@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from backend.doctor.disks import examine_folder
+from backend.doctor.disks import examine_folder, examine_owners
 from backend.domain.finding import Area, Finding, Findings
 from backend.domain.web.host_names import is_ip_address
 from backend.environment import unknown_variables
@@ -25,6 +25,7 @@ def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iter
         )
     yield from _examine_base_url(settings)
     yield examine_folder(settings.clicks_dir)
+    yield from examine_owners(settings.data_dir)
     yield from _examine_unreadable(settings)
     if settings.country_header and not settings.trusted_proxies:
         yield _findings.warning(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
@@ -44,6 +46,21 @@ def examine_folder(folder: Path) -> Finding:
     return _configuration.ok("WAYLINK_DATA_DIR", message)
 
 
+def examine_owners(folder: Path) -> Iterator[Finding]:
+    """The files in the folder of data that belong to somebody else, such as to root who once made them."""
+    if not folder.is_dir():
+        return
+    owner = folder.stat().st_uid
+    others = [path for path, uid in _owned(folder) if uid != owner]
+    if others:
+        yield _configuration.warning(
+            "WAYLINK_DATA_DIR",
+            f"{len(others):,} files in {folder} belong to another user than the folder, such as {others[0]}: "
+            "the service may be unable to read them.",
+            f"chown -R --reference={folder} {folder}",
+        )
+
+
 def examine_mongodb_disk(disk: Disk) -> Finding:
     """For how many clicks there is room on MongoDB's disk."""
     many, few = (_rounded(disk.free / size) for size in STORED_BYTES)
@@ -54,6 +71,14 @@ def examine_mongodb_disk(disk: Disk) -> Finding:
     if disk.is_nearly_full:
         return _storage.warning("MongoDB's disk", message, "Make room, or let clicks expire earlier.")
     return _storage.ok("MongoDB's disk", message)
+
+
+def _owned(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Everything below the folder, with its owner. Files come and go meanwhile."""
+    for place, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            with contextlib.suppress(OSError):
+                yield Path(place, name), Path(place, name).lstat().st_uid
 
 
 def _try(folder: Path) -> list[OSError]:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from backend.follow.target import TargetTaken
+from backend.system.folder_owner import give_to_caller
 
 _OWNER_ONLY = 0o600  # it names people
 
@@ -14,6 +15,7 @@ _OWNER_ONLY = 0o600  # it names people
 def locked_file(path: Path) -> int:
     """Open and lock the file, and return its descriptor. Raises TargetTaken."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    give_to_caller(descriptor, path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

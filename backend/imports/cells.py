@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-from backend.imports.row import COLUMNS
+from backend.domain.web.short_urls import link_path
+from backend.imports.row import COLUMNS, LeftOut
 from backend.imports.template import Template
 
 # A whole short URL in one column, instead of domain and path.
@@ -20,12 +21,31 @@ Defaults = Mapping[str, Template]
 
 
 def place_of(short_url: str) -> dict[str, str]:
-    """Domain and path of a short URL as cells. The URL may lack its scheme, as in files of some services."""
+    """Domain and path of a short URL as cells. The URL may lack its scheme, as in files of some services.
+
+    A path with characters that no link can have is taken as it is written, and refused later.
+    """
     try:
-        parts = urlsplit(short_url if "://" in short_url else f"https://{short_url}")
+        parts = _parts(short_url)
     except ValueError:
         return {"domain": short_url, "selected_path": _NO_PATH}
-    return {"domain": parts.netloc, "selected_path": parts.path.removeprefix("/") or _NO_PATH}
+    path = link_path(parts.path.encode()) or parts.path.removeprefix("/")
+    return {"domain": parts.netloc, "selected_path": path or _NO_PATH}
+
+
+def left_out_of(short_url: str) -> tuple[LeftOut, ...]:
+    """What of a short URL is left out, since a link is found by domain and path alone."""
+    try:
+        parts = _parts(short_url)
+    except ValueError:
+        return ()
+    reason = "a link is found with and without it"
+    found = {f"?{parts.query}": parts.query, f"#{parts.fragment}": parts.fragment}
+    return tuple(LeftOut(SHORT_URL, text, reason) for text, value in found.items() if value)
+
+
+def _parts(short_url: str) -> SplitResult:
+    return urlsplit(short_url if "://" in short_url else f"https://{short_url}")
 
 
 def parse_defaults(texts: Mapping[str, str], columns: Iterable[str]) -> dict[str, Template]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from decimal import Decimal
 
 from backend.domain.costs.cost import MOST_AT_ONCE, ToldCost
 from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, told_cost
 from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields.rules import parse_fields
+from backend.domain.fields.written_times import written_day
 from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
 # The columns, by their names in lower case: GA4, Google Ads, Meta, Microsoft, LinkedIn and TikTok.
@@ -28,8 +28,6 @@ _COLUMN_OF: dict[str, str] = {
 _NEEDED = ("campaign", "day", "amount")
 # A currency in the heading of an amount, such as "Amount spent (EUR)".
 _NAMED_CURRENCY = re.compile(r"^(.+?) \(([a-z]{3})\)$")
-_GERMAN_DAY = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", re.ASCII)
-_PLAIN_DAY = re.compile(r"(\d{4})(\d{2})(\d{2})", re.ASCII)
 _AMOUNT = re.compile(r"\d{1,15}([.,]\d+)?|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(\.\d{3})+,\d+", re.ASCII)
 # Thousand, or one and decimals?
 _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
@@ -137,14 +135,10 @@ def _once(rows: Sequence[CostRow]) -> list[CostRow]:
 
 def read_day(field: str, text: str) -> str:
     """The day as ISO 8601 has it: of 2026-03-01, 20260301 or 01.03.2026. Raises InvalidField."""
-    try:
-        if german := _GERMAN_DAY.fullmatch(text):
-            return date(int(german[3]), int(german[2]), int(german[1])).isoformat()
-        if plain := _PLAIN_DAY.fullmatch(text):
-            return date(int(plain[1]), int(plain[2]), int(plain[3])).isoformat()
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        raise InvalidField(field, "must be a day such as 2026-03-01 or 01.03.2026") from None
+    day = written_day(text)
+    if day is None:
+        raise InvalidField(field, "must be a day such as 2026-03-01 or 01.03.2026")
+    return day.isoformat()
 
 
 def read_amount(field: str, text: str) -> Decimal:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from backend.domain.links.input import CREATE_REQUIRED
-from backend.imports.cells import SHORT_URL, Defaults, completed_cells, parse_defaults
+from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.report import REPORT_COLUMNS
 from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
@@ -102,7 +102,8 @@ def _rows(
         cells = completed_cells(row_cells, dict(zip(head, line.cells, strict=False)), defaults, new_domains)
         if more := [cell for cell in line.cells[len(columns) :] if cell.strip()]:
             cells[_TOO_MANY] = more[0]
-        yield ImportRow(line.number, cells, repeats.earlier(cells), _left_out(columns, head, line))
+        left_out = (*_left_out(columns, head, line), *left_out_of(row_cells.get(SHORT_URL, "")))
+        yield ImportRow(line.number, cells, repeats.earlier(cells), left_out)
 
 
 def _left_out(columns: list[str | None], head: list[str], line: Line) -> tuple[LeftOut, ...]:

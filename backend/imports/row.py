@@ -11,6 +11,7 @@ from typing import Any
 
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.fields.rules import Rule
+from backend.domain.fields.written_times import written_moment
 from backend.domain.links.input import (
     CREATE_FIELDS,
     CREATE_OPTIONAL,
@@ -38,7 +39,6 @@ _FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNa
 # A row with other tags or limits than at an earlier import is the same row: it makes no second link.
 _NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD, IS_ARCHIVED)
 _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
-_MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 # Also as spreadsheets in other languages write them.
 _FLAGS = {
     **dict.fromkeys(
@@ -51,12 +51,6 @@ _SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+", re.IGNORECASE)
 _ERROR = re.compile(r"#(?:REF|N/A|NAME|VALUE|DIV/0|NULL|NUM|NV|BEZUG|WERT|SPILL|CALC)[!?]?", re.IGNORECASE)
 # Not with three zeros: 1,000 is one in some countries, and a thousand in others.
 _WHOLE = re.compile(r"([0-9]+)(?:[.,]0{1,2})?", re.ASCII)
-# Day, month and year, of which only dots say that the day comes first.
-_WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
-# The seconds of times from 2001 to 2128. Smaller numbers are years, days such as 20240531, or days since
-# 1900, as a spreadsheet has a time that is not formatted.
-_SECONDS = range(10**9, 5 * 10**9)
-_PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
 # The roots of domains, in files of services that have them among the links.
 _ROOTS = frozenset({"/", "_root"})
 
@@ -174,35 +168,6 @@ def parse_flag(column: str, text: str) -> bool:
         raise InvalidField(column, "must be true or false") from None
 
 
-def parse_moment(text: str) -> datetime | None:
-    """The time in this text: ISO 8601, day, month and year with dots, or (milli)seconds since 1970, not
-    before 2001.
-
-    None if it is empty or none of these. A time without a zone is in UTC.
-    """
-    text = text.strip()
-    try:
-        if dotted := _WITH_DOTS.fullmatch(text):
-            day, month, year, hour, minute, second = (int(part or 0) for part in dotted.groups())
-            return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-        if text.isascii() and text.isdecimal():
-            return _from_digits(text)
-        moment = datetime.fromisoformat(text)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        moment.astimezone(UTC)  # in the first year or the last, UTC may have no such time
-    except (ValueError, OverflowError, OSError):
-        return None
-    return moment
-
-
-def _from_digits(text: str) -> datetime | None:
-    if _PLAIN_DAY.fullmatch(text):
-        return datetime.strptime(f"{text}+0000", "%Y%m%d%z")
-    number = int(text)
-    seconds = number / 1000 if number >= _MILLISECONDS_FROM else number
-    return datetime.fromtimestamp(seconds, UTC) if int(seconds) in _SECONDS else None
-
-
 def _identity(cells: Mapping[str, str]) -> dict[str, str]:
     """What tells this row from others: no counts and tags; a state in one form, whichever column has it."""
     identity = {name: cell for name, cell in cells.items() if name not in _NOT_IDENTITY}
@@ -224,7 +189,7 @@ def _is_enabled(cells: Mapping[str, str]) -> bool:
 def _created_at(cells: Mapping[str, str]) -> datetime | None:
     if "created_time" not in cells:
         return None
-    moment = parse_moment(cells["created_time"])
+    moment = written_moment(cells["created_time"])
     if moment is None:
         raise InvalidField("created_time", "must be a date-time such as 2024-05-31T12:00:00Z")
     return moment.astimezone(UTC).replace(microsecond=0)
@@ -249,16 +214,17 @@ def _refuse_root(cells: Mapping[str, str]) -> None:
 
 def _refuse_mangled(name: str, cell: str) -> None:
     """Raise InvalidField for what a spreadsheet has made of a value, which it has lost."""
+    shown = "the number that is there" if name == "password" else cell
     if _SHORTENED.fullmatch(cell):
         raise InvalidField(
-            name, f"must not be {cell}: a spreadsheet has shortened a number; format its cell as text"
+            name, f"must not be {shown}: a spreadsheet has shortened a number; format its cell as text"
         )
     if _ERROR.fullmatch(cell):
         raise InvalidField(name, f"must not be {cell}, which is an error of the spreadsheet")
 
 
 def _time(name: str, cell: str) -> str:
-    moment = parse_moment(cell)
+    moment = written_moment(cell)
     if moment is None:
         raise InvalidField(
             name, f"must be a time such as 2024-05-31T12:00:00Z or 31.05.2024 12:00, not {shown_name(cell)}"

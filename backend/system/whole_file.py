@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+from backend.system.folder_owner import give_to_caller
+
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
@@ -25,6 +27,7 @@ def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         with open(unfinished, "wb", opener=partial(os.open, mode=0o600)) as file:
+            give_to_caller(file.fileno(), path)
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # pieces that interfaces and the command line use
     "json_api": {"concurrency", "domain", "rate_limits", "storage", "web"},
     "archives": {"domain", "storage", "system"},
-    "imports": {"domain", "storage"},
+    "imports": {"domain", "storage", "system"},
     "alert_watch": {"domain", "storage", "system"},
     "destination_watch": {"concurrency", "domain", "storage", "system", "web_client"},
     "webhooks": {"concurrency", "domain", "storage", "system", "web_client"},

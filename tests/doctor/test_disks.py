@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from backend.doctor import disks
-from backend.doctor.disks import examine_folder, examine_mongodb_disk
+from backend.doctor.disks import examine_folder, examine_mongodb_disk, examine_owners
 from backend.domain.finding import Severity
 from backend.storage.driver.disk import LITTLE_SPACE, Disk, read_disk
 from backend.storage.driver.mongo import Database
@@ -62,6 +62,23 @@ def test_a_folder_that_can_not_be_entered(tmp_path: Path) -> None:
     (tmp_path / "data").touch()
     finding = examine_folder(tmp_path / "data" / "clicks")
     assert (finding.severity, "Not a directory" in finding.message) == (Severity.ERROR, True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_files_of_somebody_else(tmp_path: Path) -> None:
+    """A file that root left in a folder of another user is told, with the command that mends it."""
+    mongodb = tmp_path / "mongodb"
+    mongodb.mkdir()
+    assert list(examine_owners(tmp_path)) == []
+    os.chown(mongodb, 12_345, -1)
+    [finding] = examine_owners(tmp_path)
+    assert (finding.severity, finding.advice) == (
+        Severity.WARNING,
+        f"chown -R --reference={tmp_path} {tmp_path}",
+    )
+    assert (
+        f"1 files in {tmp_path} belong to another user than the folder, such as {mongodb}" in finding.message
+    )
 
 
 async def test_the_disk_of_mongodb(database: Database) -> None:

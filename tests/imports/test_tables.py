@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.written_times import written_moment
 from backend.imports.csv_file import lines_of_table, read_lines
 from backend.imports.link_csv import read_rows
 from backend.imports.other_services.preset_rows import read_preset
 from backend.imports.other_services.presets import PRESETS
-from backend.imports.row import ImportRow, parse_flag, parse_moment
+from backend.imports.row import ImportRow, parse_flag
 
 NAMES = ("domain", "destination_url", "link_name")
 ROWS = [NAMES, ("go.test", "https://shop.example/größe", "Größe „L“, rot")]
@@ -122,7 +123,7 @@ def parsed(**fields: str) -> ImportRow:
 )
 def test_times_that_are_certain(text: str, at: datetime) -> None:
     """With dots the day comes first, in every country that writes dots; eight digits are a day."""
-    assert parse_moment(text) == at
+    assert written_moment(text) == at
     assert parsed(starts_at=text).parse().new.fields["starts_at"] == at
 
 
@@ -195,3 +196,26 @@ def test_what_is_quoted_separates_nothing() -> None:
     for quoted in ('"b; c; d"', '"b\tc"'):
         assert lines_of_table(f"a,{quoted}\n1,2\n")[1].cells == ["1", "2"]
     assert lines_of_table('a;"b, c, d"\n1;2\n')[1].cells == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("short_url", "path", "told"),
+    [
+        ("https://go.test/spring?utm_source=mail#top", "spring", ["?utm_source=mail", "#top"]),
+        ("go.test/Spr%69ng%2Dsale", "Spring-sale", []),
+        ("go.test/two%20words", "two%20words", []),
+        ("go.test/früh", "früh", []),
+    ],
+)
+def test_short_urls(tmp_path: Path, short_url: str, path: str, told: list[str]) -> None:
+    """Letters that need no encoding are taken as they are meant, a query is told as left out, and what no
+    path may have is refused as it is written. Files of links and of other services are read alike."""
+    file = tmp_path / "links.csv"
+    file.write_text(f"link,long_url,title\n{short_url},https://shop.example/,A\n", encoding="utf-8")
+    names = {"short_url": "link", "destination_url": "long_url", "link_name": "title"}
+    for [row] in (read_rows(file, names), read_preset(file, PRESETS["bitly"], {}, {})):
+        assert (row.cells["domain"], row.cells["selected_path"]) == ("go.test", path)
+        assert [left_out.value for left_out in row.left_out] == told
+        if not path.replace("-", "").isascii() or "%" in path:
+            with pytest.raises(InvalidField, match="selected_path must be segments of letters"):
+                row.parse()

@@ -55,9 +55,9 @@ class ServiceProcess:
         """All that it wrote to stderr."""
         return Path(self.environment["WAYLINK_DATA_DIR"], "log").read_text()
 
-    def command(self, *arguments: str, typed: str = "") -> dict[str, Any]:
+    def command(self, *arguments: str, typed: str = "", exit_code: int = 0) -> dict[str, Any]:
         """Run a `waylink` command with --json beside the service, and give what it printed."""
-        return run_command(*arguments, environment=self.environment, typed=typed)
+        return run_command(*arguments, environment=self.environment, typed=typed, exit_code=exit_code)
 
     def refusal(self, *arguments: str, typed: str = "") -> str:
         """What a `waylink` command that must fail says."""
@@ -155,10 +155,12 @@ def own_database(mongodb_uri: str) -> Iterator[dict[str, str]]:
     used_databases.give_back(hosts, name)
 
 
-def run_command(*arguments: str, environment: dict[str, str], typed: str = "") -> dict[str, Any]:
-    """What `waylink ARGUMENTS --json` printed; it must succeed."""
+def run_command(
+    *arguments: str, environment: dict[str, str], typed: str = "", exit_code: int = 0
+) -> dict[str, Any]:
+    """What `waylink ARGUMENTS --json` printed; it must end with this code, which is that of success."""
     done = invoke(*arguments, "--json", environment=environment, typed=typed)
-    assert done.exit_code == 0, done.stderr
+    assert done.exit_code == exit_code, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)
     return printed
 

@@ -8,6 +8,7 @@ import click
 
 from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
+from backend.domain.fields.written_times import written_day, written_moment
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
@@ -34,10 +35,8 @@ async def set_subscription(database: Database, org_id: OrgId, until: str) -> Com
 def _end_of_day(text: str) -> datetime | None:
     if text == "none":
         return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a date such as 2027-12-31", param_hint="--until") from None
-    if len(text) <= len("2027-12-31"):
-        return datetime.combine(moment.date(), time.max.replace(microsecond=0), UTC)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if day := written_day(text):
+        return datetime.combine(day, time.max.replace(microsecond=0), UTC)
+    if moment := written_moment(text):
+        return moment
+    raise click.BadParameter(f"{text!r} is not a date such as 2027-12-31", param_hint="--until")

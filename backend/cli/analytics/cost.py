@@ -135,15 +135,15 @@ def _imported(result: CommandResult) -> str:
 @org_option
 @click.option("--currency", default="EUR", show_default=True, metavar="CODE", help="Of rows that name none.")
 @click.option("--dry-run", is_flag=True, help="Show how each row is read, store nothing.")
-@stored_and_shown(_imported)
+@stored_and_shown(_imported, refuses_rows=True)
 async def import_costs(
     database: Database, file: Path, org_id: OrgId, currency: str, dry_run: bool
 ) -> CommandResult:
     """Tell the costs in FILE, a CSV or TSV file in UTF-8, of up to 1,000 rows.
 
     The first row names the columns: campaign, day, amount and currency, or as Google Ads, Meta, Microsoft,
-    LinkedIn and TikTok call them. Rows with problems are refused, and say why. Exits with code 1 if no row
-    can be read.
+    LinkedIn and TikTok call them. Rows with problems are refused, and say why. Exits with code 3 if some
+    are, and with 1 if all are.
     """
     await get_organization(database, org_id)
     sheet = read_costs(_text_of(file), currency)

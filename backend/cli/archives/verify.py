@@ -17,6 +17,7 @@ from backend.archives.verification import Verification, verify_archive
 from backend.cli.options import json_option
 from backend.cli.printable import printable
 from backend.cli.table import table
+from backend.domain.fields.written_times import written_day
 from backend.domain.ledger.statements import Statement
 from backend.system.clock import utc_now
 
@@ -38,10 +39,10 @@ def _keys(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> date | None:
-    try:
-        return None if text is None else date.fromisoformat(text)
-    except ValueError:
-        raise click.BadParameter("must be a date, as 2026-01-31") from None
+    day = written_day(text) if text is not None else None
+    if day is None and text is not None:
+        raise click.BadParameter("must be a date, as 2026-01-31")
+    return day
 
 
 def _kept(_: click.Context, __: click.Parameter, path: Path | None) -> Sequence[Statement]:

@@ -156,7 +156,7 @@ def import_links() -> None:
     """Import links from files of other services.
 
     Run an import again after an interruption or with corrected rows: links that exist already are not created
-    twice.
+    twice. Exits with code 3 if rows were refused; the others are imported all the same.
     """
 
 
@@ -190,7 +190,8 @@ def import_options(command: Any) -> Any:
             "--report",
             "report_file",
             type=report_type,
-            help="Where to write the refused rows and why. Default: FILE with .refused.csv at its end.",
+            help="Where to write the refused rows and why. Default: FILE with .refused.csv at its end. If "
+            "there is another file of that name, the new one gets a number.",
         ),
         click.option("--dry-run", is_flag=True, help="Check every row, store nothing."),
         click.option(
@@ -233,7 +234,7 @@ default_option = click.option(
     "May be given more than once.",
 )
 @default_option
-@stored_and_shown(shown_result)
+@stored_and_shown(shown_result, refuses_rows=True)
 async def import_csv(  # noqa: PLR0917 - click passes them by name
     database: Database,
     file: Path,
@@ -255,7 +256,7 @@ async def import_csv(  # noqa: PLR0917 - click passes them by name
 
 @import_links.command("firebase")
 @import_options
-@stored_and_shown(shown_result)
+@stored_and_shown(shown_result, refuses_rows=True)
 async def import_firebase(
     database: Database, file: Path, org_id: OrgId, domains: dict[str, str], **options: Any
 ) -> CommandResult:
@@ -276,7 +277,7 @@ def _preset_command(name: str, preset: Preset) -> click.Command:
 
     @import_options
     @default_option
-    @stored_and_shown(shown_result)
+    @stored_and_shown(shown_result, refuses_rows=True)
     async def import_preset(
         database: Database,
         file: Path,
@@ -329,12 +330,9 @@ def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path,
     """Write the files that an import leaves, where there is something for them; their names."""
     written: CommandResult = {}
     if report.refused:
-        write_refused(refused, report.refused)
-        written["report"] = str(refused)
+        written["report"] = str(write_refused(refused, report.refused))
     if any(row.left_out for row in rows):
-        left_out = file.with_suffix(".left-out.csv")
-        write_left_out(left_out, rows)
-        written["left_out_report"] = str(left_out)
+        written["left_out_report"] = str(write_left_out(file.with_suffix(".left-out.csv"), rows))
     return written
 
 

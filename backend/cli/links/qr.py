@@ -29,6 +29,7 @@ from backend.storage.accounts.organizations import get_organization
 from backend.storage.driver.mongo import Database
 from backend.storage.links.qr_logos import find_logo, remove_logo, set_logo
 from backend.system.clock import utc_now
+from backend.system.folder_owner import give_to_caller
 from backend.web.qr_codes.files import drawn_code, drawn_sheet, read_logo_file
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -74,7 +75,7 @@ async def qr(  # noqa: PLR0917 - click passes them by name
     logo = await _logo(database, org_id, with_logo=with_logo)
     try:
         style = _style(color, background, text)
-        await asyncio.to_thread(output.write_bytes, drawn_code(short_url, QrFormat(kind), style, logo))
+        await asyncio.to_thread(_write, output, drawn_code(short_url, QrFormat(kind), style, logo))
     except InvalidField as error:
         raise RefusedField(error.field, error.rule) from None
     return {"short_url": short_url, "file": str(output)}
@@ -113,7 +114,7 @@ async def qr_sheet(  # noqa: PLR0917 - click passes them by name
     logo = await _logo(database, org_id, with_logo=with_logo)
     try:
         style = _style(color, background, text)
-        await asyncio.to_thread(output.write_bytes, drawn_sheet(labels, SheetLayout(layout), style, logo))
+        await asyncio.to_thread(_write, output, drawn_sheet(labels, SheetLayout(layout), style, logo))
     except InvalidField as error:
         raise RefusedField(error.field, error.rule) from None
     return {"labels": len(labels), "file": str(output)}
@@ -151,3 +152,9 @@ async def _logo(database: Database, org_id: OrgId, *, with_logo: bool) -> bytes 
     if logo := await find_logo(database, org_id):
         return logo
     raise RefusedField("logo", "must be set by waylink links qr-logo before it can be used")
+
+
+def _write(output: Path, drawn: bytes) -> None:
+    with output.open("wb") as file:
+        give_to_caller(file.fileno(), output)
+        file.write(drawn)

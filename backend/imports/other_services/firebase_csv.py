@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.imports.cells import place_of
+from backend.domain.fields.written_times import written_moment
+from backend.imports.cells import left_out_of, place_of
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.other_services.named_apps import NamedApps
-from backend.imports.row import IS_ARCHIVED, ImportRow, LeftOut, Repeats, parse_moment
+from backend.imports.row import IS_ARCHIVED, ImportRow, LeftOut, Repeats
 
 _FIELDS = (
     "short_link", "link", "apn", "afl", "amv", "ibi", "ifl", "ius", "ipfl", "ipbi", "isi", "imv", "efr",
@@ -98,11 +99,12 @@ def _cells(export_cells: Mapping[str, str]) -> tuple[dict[str, str], list[LeftOu
         for name, reason in _UNSUPPORTED.items()
         if name in export_cells
     ]
+    left_out += left_out_of(export_cells.get("short_link", ""))
     left_out += _ipad(export_cells)
     if "archived" in export_cells:
         cells[IS_ARCHIVED] = export_cells["archived"]
     if "created" in export_cells:
-        moment = parse_moment(export_cells["created"])
+        moment = written_moment(export_cells["created"])
         if moment:
             cells["created_time"] = moment.isoformat()
         else:

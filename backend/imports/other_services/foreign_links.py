@@ -23,12 +23,13 @@ class ForeignLink:
     """A link of another service: its fields that have a value, as text, by `key` of their names.
 
     `number` is the line of a CSV file, or the place among the links of a JSON file. `names` are the fields'
-    names as they stand in the file.
+    names as they stand in the file. `lists` are the elements of those that are lists in it.
     """
 
     number: int
     fields: dict[str, str]
     names: dict[str, str]
+    lists: dict[str, list[str]]
 
 
 @lru_cache(maxsize=4096)
@@ -102,20 +103,20 @@ def _links(document: object, list_at: Sequence[str]) -> Iterable[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _flat(link: dict[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The fields of a link as text; `meta.validUntil` is the field of an object in it."""
+def _flat(link: dict[str, object], before: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """The fields of a link; `meta.validUntil` is the field of an object in it."""
     for name, value in link.items():
         if isinstance(value, dict) and value and depth < _DEEPEST_LEVEL:
             yield from _flat(value, f"{before}{name}.", depth + 1)
         else:
-            yield before + name, _text(value)
+            yield before + name, value
 
 
 def _text(value: object) -> str:
     if value is None or value in ([], {}):
         return ""
     if isinstance(value, list):
-        return ", ".join(_name(element) for element in value)
+        return ", ".join(map(_name, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -124,10 +125,13 @@ def _name(value: object) -> str:
     return _text(value["name"] if isinstance(value, dict) and "name" in value else value)
 
 
-def _foreign_link(number: int, fields: Iterable[tuple[str, str]]) -> ForeignLink:
-    link = ForeignLink(number, {}, {})
+def _foreign_link(number: int, fields: Iterable[tuple[str, object]]) -> ForeignLink:
+    link = ForeignLink(number, {}, {}, {})
     for name, value in fields:
-        if key(name) and value.strip() and key(name) not in link.fields:
-            link.fields[key(name)] = value.strip()
+        text = _text(value).strip()
+        if key(name) and text and key(name) not in link.fields:
+            link.fields[key(name)] = text
             link.names[key(name)] = name
+            if isinstance(value, list):
+                link.lists[key(name)] = list(map(_name, value))
     return link

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from backend.imports.cells import SHORT_URL, Defaults, completed_cells, parse_defaults, place_of
+from backend.domain.fields.written_times import written_moment
+from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults, place_of
 from backend.imports.other_services.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.other_services.presets import Preset
-from backend.imports.row import HAS_PASSWORD, TAGS, ImportRow, LeftOut, Repeats, parse_moment
+from backend.imports.row import HAS_PASSWORD, TAGS, ImportRow, LeftOut, Repeats
 
 # The values of a flag that is not set, and of the usual state.
 _NOTHING_SPECIAL = {"false", "no", "0", "active"}
@@ -55,6 +56,7 @@ def _rows(
         cells = _cells(link, preset)
         left_out = [
             *_left_out(link, preset),
+            *_take_tags(link, preset, cells),
             *_unknown_time(cells),
             *_without_password(cells),
             *_used_up(cells),
@@ -79,9 +81,17 @@ def _cells(link: ForeignLink, preset: Preset) -> dict[str, str]:
         value = next((link.fields[key(name)] for name in names if key(name) in link.fields), None)
         if value is not None:
             cells[column] = value.strip("/") if column == "selected_path" else value
-    if TAGS in cells:
-        cells[TAGS] = cells[TAGS].replace(preset.between_tags, ",")
     return cells
+
+
+def _take_tags(link: ForeignLink, preset: Preset, cells: dict[str, str]) -> list[LeftOut]:
+    """Bring the tags into our form. Remove those with a comma in their names, and return them as left out."""
+    if TAGS not in cells:
+        return []
+    name = next(name for name in map(key, preset.named[TAGS]) if name in link.fields)
+    tags = [tag.strip() for tag in link.lists.get(name) or cells[TAGS].split(preset.between_tags)]
+    cells[TAGS] = ",".join(tag for tag in tags if "," not in tag)
+    return [LeftOut(TAGS, tag, "no name of a tag has a comma") for tag in tags if "," in tag]
 
 
 def _places(
@@ -103,9 +113,13 @@ def _places(
     if len(left_out) == len(places):
         left_out = []
     reason = f"only {preset.service} can serve its own domain"
+    kept = [url for url in places if url not in left_out]
     return (
-        [place for url, place in places.items() if url not in left_out],
-        [LeftOut(SHORT_URL, url, reason) for url in left_out],
+        [places[url] for url in kept],
+        [
+            *(LeftOut(SHORT_URL, url, reason) for url in left_out),
+            *(part for url in kept for part in left_out_of(url)),
+        ],
     )
 
 
@@ -114,7 +128,7 @@ def _unknown_time(cells: dict[str, str]) -> list[LeftOut]:
     text = cells.pop("created_time", None)
     if text is None:
         return []
-    moment = parse_moment(text)
+    moment = written_moment(text)
     if moment is None:
         return [LeftOut("created_time", text, "the time is in a form that is not known")]
     cells["created_time"] = moment.isoformat()

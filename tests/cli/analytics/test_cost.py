@@ -32,13 +32,13 @@ def test_costs_are_added_imported_listed_and_deleted(
     assert "No link" in added["warning"]
     file = tmp_path / "costs.csv"
     file.write_text(SHEET)
-    looked_at = running.command("cost", "import", str(file), *of, "--currency", "USD", "--dry-run")
+    looked_at = running.command("cost", "import", str(file), *of, "--currency=USD", "--dry-run", exit_code=3)
     assert (looked_at["would_be_stored"], looked_at["refused"]) == (2, 1)
     assert looked_at["refused_rows"] == [
         {"row": 3, "problems": ["day must be a day such as 2026-03-01 or 01.03.2026"]}
     ]
     assert set(looked_at["unknown_campaigns"]) == {"spring", "summer"}
-    imported = running.command("cost", "import", str(file), *of)
+    imported = running.command("cost", "import", str(file), *of, exit_code=3)
     assert (imported["new"], imported["replaced"], imported["unchanged"]) == (2, 0, 0)
     listed = running.command("cost", "list", *of, "--campaign", "spring")
     assert [cost["day"] for cost in listed["costs"]] == ["2026-03-02", "2026-03-01"]

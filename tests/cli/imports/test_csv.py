@@ -19,7 +19,7 @@ def test_import_csv(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> N
     )
     command = ("import", "csv", str(file), "--org", org_id)
     report = str(tmp_path / "links.refused.csv")
-    dry = running.command(*command, "--dry-run")
+    dry = running.command(*command, "--dry-run", exit_code=3)
     [because] = dry.pop("refused_because")
     assert because["reason"].startswith("selected_path must be segments")
     assert (because["rows"], because["lines"]) == (1, [3])
@@ -27,11 +27,39 @@ def test_import_csv(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> N
     same = {"refused": 1, "report": report, "more_reasons": 0, "archived": 0} | nothing
     assert dry == same | {"would_be_created": 1, "already_there": 0, "dry_run": True}
     expected = same | {"created": 1, "already_there": 0, "dry_run": False, "refused_because": [because]}
-    assert running.command(*command) == expected
-    assert running.command(*command) == expected | {"created": 0, "already_there": 1}
+    assert running.command(*command, exit_code=3) == expected
+    assert running.command(*command, exit_code=3) == expected | {"created": 0, "already_there": 1}
     assert "selected_path must be segments" in Path(report).read_text(encoding="utf-8")
     nowhere = running.refusal(*command, "--report", str(tmp_path / "missing" / "report.csv"))
     assert "The report can't be written" in nowhere
+
+
+def test_a_corrected_report_stays(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """Another run leaves the file alone that somebody has corrected. It has no password, and nobody else may
+    read it; a link that asked for one is disabled until it does again."""
+    running.command("domain", "add", "go.corrected.example", "--org", org_id)
+    file, report = tmp_path / "links.csv", tmp_path / "links.refused.csv"
+    file.write_text(
+        "domain,selected_path,destination_url,link_name,password\n"
+        "go.corrected.example,..,https://shop.example/a,A,open sesame\n"
+        "go.corrected.example,number,https://shop.example/a,A,1.23E+11\n"
+    )
+    command = ("import", "csv", str(file), "--org", org_id)
+    told = running.command(*command, exit_code=3)
+    assert report.stat().st_mode & 0o777 == 0o600
+    written = report.read_text()
+    assert "sesame" not in written + str(told)
+    assert "1.23E+11" not in written + str(told)
+    corrected = written.replace(",..,", ",vault,")
+    report.write_text(corrected)
+    again = running.command(*command, exit_code=3)
+    assert (report.read_text(), again["report"]) == (corrected, str(tmp_path / "links.refused-2.csv"))
+    assert running.command(*command, exit_code=3)["report"] == again["report"]
+    running.command("import", "csv", str(report), "--org", org_id)
+    [link, vault] = sorted(
+        running.stored("links", domain="go.corrected.example"), key=lambda link: link["path"]
+    )
+    assert (link["is_enabled"], vault["is_enabled"]) == (False, False)
 
 
 def test_what_people_read(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:

@@ -55,7 +55,7 @@ def test_a_domain_that_is_missing(tmp_path: Path, running: ServiceProcess, org_i
     added = f"If it is yours: waylink domain add go.shop.example --org {org_id}\n"
     assert f"go.shop.example is no link domain of the organization. {added}" in done.stderr
     assert "shop.page.link is Google's: put its links on a domain of yours with --domain" in done.stderr
-    assert running.command(*command)["missing_domains"] == [
+    assert running.command(*command, exit_code=3)["missing_domains"] == [
         {"domain": "go.shop.example", "rows": 2},
         {"domain": "shop.page.link", "rows": 1},
     ]

@@ -87,9 +87,10 @@ async def test_what_is_left_out_is_told(tmp_path: Path) -> None:
     """Each value without a place is in the report, with its link and the reason."""
     export = read_firebase_export(SAMPLE, {})
     path = tmp_path / "left-out.csv"
-    assert write_left_out(path, export.rows) == 8
+    write_left_out(path, export.rows)
     with path.open(encoding="utf-8", newline="") as file:
         report = list(csv.DictReader(file))
+    assert len(report) == 8
     assert {row["column"] for row in report} == {"amv", "imv", "ius", "at", "ct", "mt", "pt", "ipfl"}
     assert {(row["domain"], row["selected_path"]) for row in report} == {(DOMAIN, "app/Xy12")}
     assert "iPads get what iPhones get" in {row["reason"] for row in report}

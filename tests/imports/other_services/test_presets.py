@@ -289,6 +289,23 @@ def test_a_password_is_not_copied(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("bitly", services.BITLY.replace('"mail"', '"mail, printed"')),
+        ("dub", services.DUB.replace('"name": "spring"', '"name": "spring, sale"')),
+        ("shlink", services.SHLINK_CSV.replace("spring|mail", '"spring|mail, printed"')),
+    ],
+    ids=["bitly", "dub", "shlink-csv"],
+)
+def test_a_tag_with_a_comma_is_told(tmp_path: Path, name: str, content: str) -> None:
+    """No tag here has a comma in its name: such a one is left out whole, and no two others are made of it."""
+    rows = read(tmp_path, name, content)
+    told = [value.value for row in rows for value in row.left_out if value.column == "tags"]
+    assert told == ["spring, sale" if name == "dub" else "mail, printed"]
+    assert {row.cells.get("tags", "") for row in rows} <= {"", "spring", "mail"}
+
+
 def test_a_time_in_another_form_is_told(tmp_path: Path) -> None:
     """A link whose time of creation can't be read is imported without it."""
     [row] = read(tmp_path, "rebrandly", services.REBRANDLY.replace("2023-04-01T09:30:00.000Z", "in spring"))

@@ -1,0 +1,120 @@
+"""Commands that root runs leave nothing in the folder of data that the service's user can't read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.processes.service_process import WAYLINK, environment_of, own_database
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 or sys.platform != "linux", reason="only root of Linux works for another user"
+)
+# A user without a name, as the one of a container, and one with a name and a home.
+NAMELESS, NAMED = 54_321, 65_534
+_ROOT = Path(__file__).parents[2]
+
+
+class Installation:
+    """An installation whose folder of data is another user's, beside a folder of root's."""
+
+    def __init__(self, place: Path, owner: int, settings: Mapping[str, str]) -> None:
+        self.owner = owner
+        self.data, self.of_root = place / "data", place / "root"
+        for folder, user in ((self.data, owner), (self.of_root, 0)):
+            folder.mkdir(mode=0o700)
+            os.chown(folder, user, user)
+        self.settings = {"WAYLINK_DATA_DIR": str(self.data), **settings}
+        file = self.of_root / "waylink.env"
+        file.write_text("".join(f'{name}="{value}"\n' for name, value in self.settings.items()))
+        file.chmod(0o600)
+
+    def as_root(self, *arguments: str) -> str:
+        """What a command of root prints, in a folder of root's and with a file of settings of root's."""
+        done = _run(("--env-file", "waylink.env", *arguments), self.of_root, 0, {})
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def as_user(self, user: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command of this user."""
+        return _run(arguments, Path("/"), user, self.settings)
+
+    def as_owner(self, *arguments: str) -> str:
+        """What a command of the folder's owner prints."""
+        done = self.as_user(self.owner, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def other_users(self) -> set[int]:
+        """The owners of what is in the folder of data, besides the folder's own."""
+        return {path.lstat().st_uid for path in self.data.rglob("*")} - {self.owner}
+
+
+def _run(
+    arguments: tuple[str, ...], folder: Path, user: int, settings: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    environment = environment_of(folder, PYTHONPATH=str(_ROOT))
+    del environment["WAYLINK_DATA_DIR"]
+    return subprocess.run(
+        (*WAYLINK, *arguments), cwd=folder, env={**environment, **settings}, user=user, group=user,
+        extra_groups=[], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that everybody may enter."""
+    folder = Path(tempfile.mkdtemp(prefix="waylink-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_the_own_mongodb_is_the_owner_s(place: Path) -> None:
+    """A command of root starts MongoDB as the owner of its folder, who goes on with it."""
+    installation = Installation(place, NAMED, {})
+    installation.as_root("organization", "create", "Shop")
+    assert installation.other_users() == set()
+    assert "Shop" in installation.as_owner("organization", "list")
+
+
+def test_figures_are_the_owner_s_and_named_files_root_s(place: Path, mongodb_uri: str) -> None:
+    """The owner goes on with figures that root had made. Files that root names are read where only root may
+    read, and belong to root."""
+    with own_database(mongodb_uri) as database:
+        installation = Installation(place, NAMELESS, database)
+        made = json.loads(installation.as_root("organization", "create", "Shop", "--json"))
+        org = f"--org={made['id']}"
+        question = ("report", "analytics", org, "--from=2026-03-01", "--to=2026-03-08", "--measures=clicks")
+        installation.as_root(*question)
+        links = installation.of_root / "links.csv"
+        links.write_text("domain,destination_url,link_name\nother.example,https://shop.example/,A\n")
+        links.chmod(0o600)
+        installation.as_root("export", org, "--output=archive.jsonl")
+        refused = _run(("--env-file", "waylink.env", "import", "csv", links.name, org), links.parent, 0, {})
+        assert "domain other.example is not configured" in refused.stdout
+        assert installation.other_users() == set()
+        assert {path.name: path.stat().st_uid for path in links.parent.iterdir()} == dict.fromkeys(
+            ["archive.jsonl", "links.csv", "links.refused.csv", "waylink.env"], 0
+        )
+        installation.as_owner(*question)
+
+
+def test_another_user_is_told_whose_the_folder_is(place: Path) -> None:
+    """Who is neither root nor the owner is refused, before anything is opened, and told what to do."""
+    installation = Installation(place, NAMED, {})
+    for command in (("organization", "list"), ("doctor",), ("serve",)):
+        done = installation.as_user(NAMELESS, *command)
+        assert done.returncode == 1
+        told = done.stdout + done.stderr
+        assert f"{installation.data} belongs to " in told
+        assert "or as root, who takes the folder's owner" in told
+    assert list(installation.data.iterdir()) == []
