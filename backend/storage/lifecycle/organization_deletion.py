@@ -2,9 +2,11 @@
 
 One transaction first deletes what lets anyone in: the organization itself, its keys, and its users'
 memberships. From then on the organization is in `deleted_organizations`, and nothing of it can be used again.
-Then its links are disabled, and everything else is deleted, collection by collection, by the ownership that
-each declares. Its domains go last, so that whoever adds one finds no links of another organization there.
-An announced deletion is the same, and its announcement is taken away in that transaction.
+Where it has thousands of users, their memberships end in several transactions: one that takes too long would
+be tried again for ever. Then its links are disabled, and everything else is deleted, collection by
+collection, by the ownership that each declares. Its domains go last, so that whoever adds one finds no links
+of another organization there. An announced deletion is the same, and its announcement is taken away in that
+transaction.
 After an interruption, the same call goes on, or a running service does, which also deletes what arrives late.
 """
 
@@ -15,9 +17,10 @@ import contextlib
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from backend.domain.accounts.deletion import AnnouncedDeletion
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import LinkId, OrgId, UserId
 from backend.storage.accounts import domains, organizations
 from backend.storage.accounts.announced_deletions import NotAnnounced, announced_items, begin_announced
 from backend.storage.accounts.deleted_organizations import (
@@ -33,6 +36,7 @@ from backend.storage.accounts.restores import unfinished_restores
 from backend.storage.accounts.users import sessions, users
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
+from backend.storage.costs import costs
 from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.driver.unrecorded import unrecorded
@@ -57,6 +61,10 @@ _INTERVAL = timedelta(minutes=1)
 _TIMEOUT = 24 * 3600.0
 # The links whose counts one command deletes.
 _LINKS_PER_COMMAND = 200
+# The users whose memberships one transaction ends.
+_USERS_PER_TRANSACTION = 1_000
+# What lets nobody in, and may be too much for a transaction.
+_NOT_AT_ONCE = {costs.NAME}
 # Users may belong to other organizations too. Domains and links are deleted in an order of their own.
 _DELETED_SEPARATELY = {users.NAME, domains.NAME, links.NAME}
 
@@ -76,6 +84,7 @@ async def delete_organization(
         await organizations.get_organization(database, org_id)
     with deadline(_TIMEOUT):
         deleted = await _revoke_access(database, org_id, now, announced)
+        deleted[users.NAME] += (await _end_memberships(database, org_id)).deleted
         # Afterwards no process has its keys or domains in a cache.
         await settle()
         return deleted + await _delete_rest(database, org_id)
@@ -124,10 +133,12 @@ async def finish_deletions(database: Database, now: datetime) -> None:
 async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
     """Delete what is there, and end the deletion if nothing can arrive any more."""
     with deadline(_TIMEOUT):
+        members = await _end_memberships(database, deletion.org_id)
         deleted = await _delete_rest(database, deletion.org_id)
-    if now > deletion.over_at:
+    # Whoever was a member until now may have asked for something just before.
+    if now > deletion.over_at and not members.ended:
         await note_end(database, deletion.org_id)
-    return deleted
+    return deleted + Counter({users.NAME: members.deleted})
 
 
 def finishing_deletions(database: Database) -> PeriodicTask:
@@ -160,30 +171,59 @@ async def _revoke_access(
         await begin_deletion(database, session, org_id, now)
         await cancel_restore(database, session, org_id)
         for collection in _owned():
-            if collection.archived is Stage.SETUP:
+            if collection.archived is Stage.SETUP and collection.name not in _NOT_AT_ONCE:
                 name, condition = collection.name, collection.scope(org_id)
                 result = await database[name].delete_many(condition, session=session)
                 deleted[name] += result.deleted_count
         leaving = {"$set": {"is_leaving": True}}
         await database[domains.NAME].update_many({"org_id": org_id}, leaving, session=session)
-        deleted[users.NAME] += await _end_memberships(database, session, org_id)
+        deleted[users.NAME] += (await _end_some_memberships(database, session, org_id)).deleted
         return deleted
 
     return await in_transaction(database, work)
 
 
-async def _end_memberships(database: Database, session: ClientSession, org_id: OrgId) -> int:
-    """Remove the organization from its users, and delete the users of no other one, and those whom its
-    provider named. Returns how many."""
-    only = {"$or": [{"org_ids": [org_id]}, {"managed_by": org_id}]}
-    ids = await database[users.NAME].distinct("_id", only, session=session)
-    await database[sessions.NAME].delete_many({"user_id": {"$in": ids}}, session=session)
-    await delete_identities_of(database, ids, session)
-    await unlink_people_of(database, ids, session)
-    await database[users.NAME].delete_many({"_id": {"$in": ids}}, session=session)
-    leave = users.membership_change(org_id, None)
-    await database[users.NAME].update_many({"org_ids": org_id}, leave, session=session)
-    return len(ids)
+class _Members(NamedTuple):
+    """How many memberships were ended, and how many users were deleted with theirs."""
+
+    ended: int
+    deleted: int
+
+
+async def _end_memberships(database: Database, org_id: OrgId) -> _Members:
+    """End all memberships that are left. After an interruption, the next call goes on."""
+    database = unrecorded(database)
+    all_ended = _Members(0, 0)
+    while await database[users.NAME].find_one(_members_of(org_id), {"_id": 1}):
+        ended = await in_transaction(
+            database, lambda session: _end_some_memberships(database, session, org_id)
+        )
+        all_ended = _Members(all_ended.ended + ended.ended, all_ended.deleted + ended.deleted)
+    return all_ended
+
+
+async def _end_some_memberships(database: Database, session: ClientSession, org_id: OrgId) -> _Members:
+    """Remove the organization from some of its users; delete those of no other one, and those whom its
+    provider named."""
+    names = {"org_ids": 1, "managed_by": 1}
+    found = database[users.NAME].find(_members_of(org_id), names, session=session)
+    members = [user async for user in found.limit(_USERS_PER_TRANSACTION)]
+    alone = [
+        UserId(user["_id"])
+        for user in members
+        if user["org_ids"] == [org_id] or user.get("managed_by") == org_id
+    ]
+    await database[sessions.NAME].delete_many({"user_id": {"$in": alone}}, session=session)
+    await delete_identities_of(database, alone, session)
+    await unlink_people_of(database, alone, session)
+    await database[users.NAME].delete_many({"_id": {"$in": alone}}, session=session)
+    leave, leaving = users.membership_change(org_id, None), [user["_id"] for user in members]
+    await database[users.NAME].update_many({"_id": {"$in": leaving}}, leave, session=session)
+    return _Members(len(members), len(alone))
+
+
+def _members_of(org_id: OrgId) -> Document:
+    return {"$or": [{"org_ids": org_id}, {"managed_by": org_id}]}
 
 
 async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:

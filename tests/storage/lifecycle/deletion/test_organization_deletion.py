@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -36,7 +37,7 @@ from backend.storage.accounts.users.acceptance import accept
 from backend.storage.accounts.users.invitations import find_invitation, invite
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.logs import find_head
-from backend.storage.driver.mongo import ClientSession, Database
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import delete_organization, finish_deletions
@@ -135,6 +136,39 @@ async def test_a_deletion_that_is_interrupted(
     await domains.insert_domain(database, organization.domain, other.id, utc_now())
     path = urlsplit(short_url).path
     assert (await client.get(path, headers={"host": organization.domain})).status_code == 404
+
+
+async def test_many_members_leave_in_pieces(
+    database: Database, make_organization: OrganizationFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction ends some memberships, whose number is bounded; after a kill, the next call goes on, and
+    the deletion ends only once nobody was a member any more when it began. Another organization keeps its
+    members."""
+    deleted, other = await make_organization(), await make_organization()
+    for _ in range(5):
+        await make_user(database, deleted.id)
+    shared = await make_user(database, deleted.id, other.id)
+    monkeypatch.setattr(organization_deletion, "_USERS_PER_TRANSACTION", 2)
+    transactions = 0
+
+    async def killed_at_the_third(*given: Any) -> Any:
+        nonlocal transactions
+        transactions += 1
+        if transactions == 3:
+            raise InterruptedError
+        return await in_transaction(*given)
+
+    monkeypatch.setattr(organization_deletion, "in_transaction", killed_at_the_third)
+    with pytest.raises(InterruptedError):
+        await delete_organization(database, deleted.id, utc_now())
+    assert len(await users.list_users(database, deleted.id)) == 2
+    await finish_deletions(database, utc_now() + LATER)
+    assert await users.list_users(database, deleted.id) == []
+    assert await find_deletion(database, deleted.id)
+    await finish_deletions(database, utc_now() + LATER)
+    assert await find_deletion(database, deleted.id) is None
+    [left] = await users.list_users(database, other.id)
+    assert (left.email, left.org_ids) == (shared, (other.id,))
 
 
 async def test_nobody_joins_what_is_being_deleted(database: Database, organization: TestOrganization) -> None:
