@@ -15,6 +15,7 @@ from backend.domain.costs.cost import MOST_AT_ONCE, ToldCost
 from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, told_cost
 from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields.rules import parse_fields
+from backend.domain.fields.spreadsheets import as_it_was
 from backend.domain.fields.written_times import written_day
 from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
@@ -91,7 +92,8 @@ def _columns(headings: Sequence[str]) -> tuple[list[str | None], str]:
 
 
 def _row(number: int, cells: Sequence[str], columns: Sequence[str | None], currency: str) -> CostRow:
-    found = {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
+    pairs = zip(columns, cells, strict=False)
+    found = {name: as_it_was(cell.strip()) for name, cell in pairs if name and cell.strip()}
     try:
         return CostRow(number, cells, read_cost({"currency": currency, **found}))
     except FieldError as error:

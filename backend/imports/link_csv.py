@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from backend.domain.fields.spreadsheets import as_it_was
 from backend.domain.links.input import CREATE_REQUIRED
 from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
@@ -98,7 +99,7 @@ def _rows(
     repeats = Repeats()
     for line in lines:
         pairs = zip(columns, line.cells, strict=False)
-        row_cells = {name: cell.strip() for name, cell in pairs if name and cell.strip()}
+        row_cells = {name: as_it_was(cell.strip()) for name, cell in pairs if name and cell.strip()}
         cells = completed_cells(row_cells, dict(zip(head, line.cells, strict=False)), defaults, new_domains)
         if more := [cell for cell in line.cells[len(columns) :] if cell.strip()]:
             cells[_TOO_MANY] = more[0]

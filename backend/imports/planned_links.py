@@ -14,7 +14,7 @@ from backend.domain.web.short_urls import parse_short_url
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import resolve_links, taken_paths
-from backend.storage.links.writing.loops import DomainPath, refuse_loop, refuse_varying
+from backend.storage.links.writing.loops import DomainPath, alike_among, refuse_loop, refuse_varying
 
 
 class PlannedLinks:
@@ -73,7 +73,7 @@ class PlannedLinks:
         if not new.selected_path:
             return
         if leads_to_links:
-            await refuse_loop(self._database, link, self._resolve)
+            await refuse_loop(self._database, link, self._resolve, self._alike)
         place = (new.domain, new.selected_path)
         if place in self._planned or place in self._taken:
             raise PathTaken(new.selected_path)
@@ -88,6 +88,9 @@ class PlannedLinks:
         if domain not in self._served:
             self._served[domain] = await is_domain(self._database, domain)
         return self._served[domain]
+
+    def _alike(self, places: Set[DomainPath]) -> Iterable[Link]:
+        return alike_among(self._planned, places)
 
     async def _resolve(self, places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
         planned = {place: self._planned[place] for place in places & self._planned.keys()}

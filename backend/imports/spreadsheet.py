@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from backend.domain.fields.spreadsheets import as_it_was
 from backend.domain.links.limits import LIMIT_FIELDS
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
 from backend.imports.cells import SHORT_URL
@@ -71,7 +72,7 @@ class Spreadsheet:
     def cells_of(self, line: Line) -> dict[str, str]:
         """The cells of a row by our columns, without empty ones."""
         pairs = zip(self.columns, line.cells, strict=False)
-        return {name: cell.strip() for name, cell in pairs if name and cell.strip()}
+        return {name: as_it_was(cell.strip()) for name, cell in pairs if name and cell.strip()}
 
 
 def read_spreadsheet(text: str) -> Spreadsheet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from backend.domain.fields.spreadsheets import csv_line
 from backend.imports.cost_sheet import CostSheet, read_costs
 from backend.imports.csv_file import UnreadableCsv
 
@@ -51,3 +52,9 @@ def test_without_headings_nothing_is_guessed() -> None:
     """A cost in the wrong column would be believed."""
     with pytest.raises(UnreadableCsv, match="none is called day or amount"):
         read_costs("campaign,clicks\nspring,5", "EUR")
+
+
+def test_campaigns_of_our_own_files() -> None:
+    """A quote that keeps a spreadsheet from running a name is taken off again."""
+    text = csv_line(["campaign", "day", "amount"]) + csv_line(["=spring; -20", "2026-03-01", "5"])
+    assert told(read_costs(text, "EUR")) == [("=spring; -20", "2026-03-01", "5.00", "EUR")]

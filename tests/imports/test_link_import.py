@@ -362,12 +362,15 @@ async def test_a_path_that_is_taken(
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize(
+    "target", ["x/../%70{}", "P{}", "P{}/"], ids=("written otherwise", "capitals", "loose")
+)
 async def test_rows_that_close_a_loop(
-    database: Database, organization: TestOrganization, tmp_path: Path, dry_run: bool
+    database: Database, organization: TestOrganization, tmp_path: Path, dry_run: bool, target: str
 ) -> None:
-    """Of links that lead to one another the last is refused, also by a dry run."""
+    """Of links that lead to one another the last is refused, also by a dry run, and in other case."""
     domain = organization.domain
-    rows = [f"{domain},{n},https://{domain}/x/../%3{(n + 1) % 5},A,,," for n in range(5)]
+    rows = [f"{domain},p{n},https://{domain}/{target.format((n + 1) % 5)},A,,," for n in range(5)]
     report = await run_import(database, organization, write(tmp_path / "links.csv", *rows), dry_run=dry_run)
     assert counts(report) == (4, 0, 1)
     [(_, reason)] = report.refused

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import InvalidField
+from backend.domain.fields.spreadsheets import csv_line
 from backend.domain.fields.written_times import written_moment
 from backend.imports.csv_file import lines_of_table, read_lines
 from backend.imports.link_csv import read_rows
 from backend.imports.other_services.preset_rows import read_preset
 from backend.imports.other_services.presets import PRESETS
 from backend.imports.row import ImportRow, parse_flag
+from backend.imports.spreadsheet import read_spreadsheet
 
 NAMES = ("domain", "destination_url", "link_name")
 ROWS = [NAMES, ("go.test", "https://shop.example/größe", "Größe „L“, rot")]
@@ -65,6 +67,21 @@ def test_names_of_columns(tmp_path: Path, head: str) -> None:
     file = tmp_path / "links.csv"
     file.write_text(f"{head}\r\ngo.test, https://a.example/ ,A,,\r\n, , ,,\r\n,,\r\n\r\n", encoding="utf-8")
     assert cells(file) == [{"domain": "go.test", "destination_url": "https://a.example/", "link_name": "A"}]
+
+
+@pytest.mark.parametrize(
+    "destination", ["https://s.example/?a=1;-b", "https://s.example/x|=y", "https://s.example/;'@"]
+)
+def test_what_our_own_files_have_is_read_as_it_was(tmp_path: Path, destination: str) -> None:
+    """Quotes that keep spreadsheets from running a cell are taken off again, also in pasted tables."""
+    rows = [NAMES, ("go.test", destination, "=Sale; -20")]
+    text = "".join(map(csv_line, rows))
+    assert destination not in text
+    (tmp_path / "links.csv").write_text(text, encoding="utf-8")
+    meant = [dict(zip(NAMES, rows[1], strict=True))]
+    assert cells(tmp_path / "links.csv") == meant
+    sheet = read_spreadsheet(text)
+    assert [sheet.cells_of(line) for line in sheet.lines] == meant
 
 
 def test_a_cell_without_a_column_is_told(tmp_path: Path) -> None:

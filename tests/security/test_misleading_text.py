@@ -8,13 +8,16 @@ from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from backend.domain.accounts.organizations import NAME_RULE
 from backend.domain.errors import InvalidField
-from backend.domain.fields.spreadsheets import csv_line, inert
+from backend.domain.fields.spreadsheets import as_it_was, csv_line, inert
 from backend.imports.report import write_left_out
 from backend.imports.row import ImportRow, LeftOut
 from tests.api.link_calls import API, create, info, invalid, link_body
+from tests.examples import examples
 from tests.facts.organizations import TestOrganization
 from tests.facts.sdk_batches import Visitor, call
 
@@ -78,7 +81,14 @@ def test_no_cell_begins_a_formula_by_another_separator(separator: str, inner: st
     pieces = [cell.lstrip() for row in rows for cell in row]
     assert len(pieces) >= (3 if separator == "," else 1)
     # A piece of a quoted cell that begins with the comma of our own is none either.
-    assert [piece for piece in pieces if inert(piece) != piece] == []
+    assert [piece for piece in pieces if piece.startswith(tuple("=+@＝＋－＠-"))] == []
+
+
+@given(st.text(alphabet="=-@＝1a'; |\t\r\n", max_size=12))
+@settings(max_examples=examples(300))
+def test_what_was_made_inert_is_read_as_it_was(cell: str) -> None:
+    """Quotes that stood there stay, and only ours are taken off again."""
+    assert as_it_was(inert(cell)) == cell
 
 
 @pytest.mark.parametrize(

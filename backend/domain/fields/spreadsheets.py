@@ -9,11 +9,14 @@ _END_OF_LINE = "\r\n"
 # What separates cells, by the program and the language of its user.
 _SEPARATORS = ";\t|"
 _NEEDS_QUOTES = re.compile(rf'[",\r\n{_SEPARATORS}]')
-# The first character of formulas, also in full width. Some programs ignore white space before it.
-_FORMULA = "=+@\uff1d\uff0b\uff0d\uff20-"
-_BEGINS_FORMULA = tuple(f"{_FORMULA}\t\r\n")
+# The first character of formulas, also in full width. Some programs ignore white space before it. Where a
+# single quote stands before it already, one more tells it from ours.
+_FORMULA, _BLANKS = "=+@\uff1d\uff0b\uff0d\uff20-", " \u3000\u00a0"
+_BEGINS_FORMULA = re.compile(rf"[{_BLANKS}']*[\t\r\n{_FORMULA}]")
+_ESCAPED = re.compile(rf"'(?={_BEGINS_FORMULA.pattern})")
 # Where a program that separates by something else than a comma begins a cell, whatever quotes stand before.
-_FORMULA_BEHIND = re.compile(rf"([{_SEPARATORS}\r\n][ \u3000\u00a0]*)(?=[{_FORMULA}])")
+_BEHIND, _FORMULA_THERE = rf"([{_SEPARATORS}\r\n][{_BLANKS}]*)", rf"(?=[{_BLANKS}']*[{_FORMULA}])"
+_FORMULA_BEHIND, _ESCAPED_BEHIND = (re.compile(_BEHIND + quote + _FORMULA_THERE) for quote in ("", "'"))
 # Below zero, as numbers are written here.
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
 
@@ -23,12 +26,20 @@ def inert(cell: str) -> str:
 
     The same holds for what stands behind a separator in the cell: where lists are separated by semicolons, a
     program may split the line there. A number below zero is no formula, and programs can read it. Visitors
-    can put any text into an address, and it may end up in such a file.
+    can put any text into an address, and it may end up in such a file. `as_it_was` reads it.
     """
     if _NUMBER.fullmatch(cell):
         return cell
     text = _FORMULA_BEHIND.sub(r"\1'", cell)
-    return f"'{text}" if text.lstrip(" \u3000\u00a0").startswith(_BEGINS_FORMULA) else text
+    return f"'{text}" if _BEGINS_FORMULA.match(text) else text
+
+
+def as_it_was(cell: str) -> str:
+    """The text of which `inert` made this cell, or the cell itself if it made none of it.
+
+    A spreadsheet has a quote before a cell for the same reason, so what a person typed so is read as meant.
+    """
+    return _ESCAPED_BEHIND.sub(r"\1", cell[_ESCAPED.match(cell) is not None :])
 
 
 def csv_line(cells: Iterable[str | None]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any
@@ -155,21 +155,13 @@ async def resolve_links(
     return {(link.domain, link.path): link for link in found}
 
 
-async def resolve_in_any_case(
-    database: Database, places: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], Link]:
-    """The links that visitors of these domains and paths may get, where no link has the path itself: those
-    whose paths have the same letters, where it is one. By what was asked for."""
-    wanted = [*places]
-    if not wanted:
-        return {}
-    at_places = [{"domain": domain, "path": path} for domain, path in wanted]
-    cursor = database[NAME].find({"$or": at_places}, collation=ANY_CASE).limit(_MOST_ALIKE * len(wanted))
-    alike: defaultdict[tuple[str, str], list[Link]] = defaultdict(list)
-    async for document in cursor:
-        alike[document["domain"], document["path"].lower()].append(from_document(document))
-    found = {place: alike.get((place[0], place[1].lower()), []) for place in wanted}
-    return {place: links[0] for place, links in found.items() if len(links) == 1}
+async def find_alike(database: Database, places: Set[tuple[str, str]]) -> list[Link]:
+    """The links whose paths on these domains have the letters of one of these paths, in any case."""
+    if not places:
+        return []
+    at_places = [{"domain": domain, "path": path} for domain, path in places]
+    cursor = database[NAME].find({"$or": at_places}, collation=ANY_CASE).limit(_MOST_ALIKE * len(places))
+    return [from_document(document) async for document in cursor]
 
 
 async def find_forwarding_path(database: Database, domain: str, paths: Iterable[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Set
 
 from backend.domain.errors import InvalidField
@@ -14,11 +15,13 @@ from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
 from backend.domain.web.short_urls import host_of, parse_short_url
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import resolve_in_any_case, resolve_links
+from backend.storage.links import links
 
 # The domain and path of a link, and how links are found by them.
 DomainPath = tuple[str, str]
 FindLinks = Callable[[Set[DomainPath]], Awaitable[Mapping[DomainPath, Link]]]
+# How links are found that are not stored yet, and whose paths have the same letters as one of these.
+FindAlike = Callable[[Set[DomainPath]], Iterable[Link]]
 # A chain of more short URLs than this counts as a loop.
 _LONGEST_CHAIN = 10
 # At most this many links are followed, since each may lead to several others.
@@ -46,9 +49,11 @@ def may_loop(changes: Changes) -> bool:
     return not _TARGET_FIELDS.isdisjoint(changes)
 
 
-async def refuse_loop(database: Database, link: Link, resolve: FindLinks | None = None) -> None:
+async def refuse_loop(
+    database: Database, link: Link, resolve: FindLinks | None = None, find_alike: FindAlike | None = None
+) -> None:
     """Raise InvalidField if the link, stored or not, would lead visitors back to its own short URL."""
-    if name := await looping_field(database, link, resolve):
+    if name := await looping_field(database, link, resolve, find_alike):
         raise InvalidField(name, "must not lead back to the link's own short URL")
 
 
@@ -70,19 +75,23 @@ def varying_field(link: Link, domains: Container[str]) -> str | None:
     return next((name for name, url in addresses if (host := host_of(url)) and host in domains), None)
 
 
-async def looping_field(database: Database, link: Link, resolve: FindLinks | None = None) -> str | None:
+async def looping_field(
+    database: Database, link: Link, resolve: FindLinks | None = None, find_alike: FindAlike | None = None
+) -> str | None:
     """The first of the link's fields that makes a loop; None if there is none.
 
     A field makes a loop if it leads a visitor back to the link's own short URL, into another loop, or through
-    too many links. The link itself need not be stored. `resolve` finds the other links; by default in the
-    database.
+    too many links. The link itself need not be stored. `resolve` finds the other links, by default in the
+    database. Where no link has a path itself, the only one with its letters is found: in the database, or by
+    `find_alike`.
     """
 
     async def in_database(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
-        return await resolve_links(database, places)
+        return await links.resolve_links(database, places)
 
     async def in_other_case(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
-        return await resolve_in_any_case(database, places)
+        stored = await links.find_alike(database, places)
+        return _the_only_ones(places, [*stored, *(find_alike(places) if find_alike else ())])
 
     search = _Search((link.domain, link.path), resolve or in_database, in_other_case)
     looping = {
@@ -122,10 +131,10 @@ class _Search:
                 or len(self._links_by_place.keys() | reached) > _MOST_PLACES
             ):
                 return True
-            links = [link for place in reached if (link := await self._find(place))]
+            found = [link for place in reached if (link := await self._find(place))]
             if self._links > _MOST_LINKS:
                 return True
-            targets = (url for link in links for url in possible_targets(link, *visitor_kind).values())
+            targets = (url for link in found for url in possible_targets(link, *visitor_kind).values())
             reached = self._places(targets)
         return bool(reached)
 
@@ -157,9 +166,9 @@ class _Search:
                 return
             await self._read(missing)
             seen |= reached
-            links = filter(None, map(self._known.get, reached))
+            found = filter(None, map(self._known.get, reached))
             reached = (
-                places(url for link in links for url in possible_targets(link, *visitor_kind).values()) - seen
+                places(url for link in found for url in possible_targets(link, *visitor_kind).values()) - seen
             )
 
     async def _read(self, missing: Set[DomainPath]) -> None:
@@ -177,6 +186,27 @@ class _Search:
             self._links_by_place[place] = self._known[place]
             self._links += self._links_by_place[place] is not None
         return self._links_by_place[place]
+
+
+def alike_among(stored: Mapping[DomainPath, Link], wanted: Set[DomainPath]) -> list[Link]:
+    """The links among these whose paths have the letters of one of these paths, in any case."""
+    letters = set(map(_letters, wanted))
+    return [link for place, link in stored.items() if _letters(place) in letters]
+
+
+def _letters(place: DomainPath) -> DomainPath:
+    return place[0], place[1].lower()
+
+
+def _the_only_ones(wanted: Iterable[DomainPath], found: Iterable[Link]) -> dict[DomainPath, Link]:
+    """The link for each of these places, where only one of these has its letters."""
+    alike: defaultdict[DomainPath, dict[DomainPath, Link]] = defaultdict(dict)
+    for link in found:
+        place = link.domain, link.path
+        alike[_letters(place)][place] = link
+    return {
+        place: next(iter(there.values())) for place in wanted if len(there := alike[_letters(place)]) == 1
+    }
 
 
 def places(urls: Iterable[str]) -> set[DomainPath]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from backend.domain.errors import InvalidField, RequestError
@@ -56,7 +56,7 @@ from backend.storage.links.feed_facts import (
 )
 from backend.storage.links.writing import idempotency
 from backend.storage.links.writing.idempotency import KeyUsed
-from backend.storage.links.writing.loops import DomainPath, may_loop, refuse_loop, refuse_varying
+from backend.storage.links.writing.loops import DomainPath, alike_among, may_loop, refuse_loop, refuse_varying
 from backend.storage.links.writing.random_names import random_ids, random_paths
 from backend.storage.links.writing.working_set import WorkingSet, read_working_set, target_hosts
 from backend.storage.outbox import entries
@@ -318,7 +318,12 @@ class _Run:
             found = await links.resolve_links(self._database, places - here.keys(), session)
             return found | {place: self._working_set.links[link_id] for place, link_id in here.items()}
 
-        await refuse_loop(self._database, link, resolve)
+        await refuse_loop(self._database, link, resolve, self._alike)
+
+    def _alike(self, places: Set[DomainPath]) -> Iterable[Link]:
+        """The links of this batch and of the stored ones beside them, whose paths have the same letters."""
+        known, ids = self._working_set.links, self._working_set.places
+        return alike_among({place: known[link_id] for place, link_id in ids.items()}, places)
 
     def _free_path(self, domain: str) -> str:
         path = self._paths.pop()
