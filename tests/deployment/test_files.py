@@ -77,6 +77,12 @@ def test_a_stopping_container_and_unit_have_the_time_they_need() -> None:
     assert int(unit) > needed
 
 
+def test_containers_have_bounded_logs() -> None:
+    """A health check each few seconds leaves lines, which Docker keeps for ever unless told otherwise."""
+    for service in COMPOSE["services"].values():
+        assert {"max-size", "max-file"} <= service["logging"]["options"].keys()
+
+
 def test_caddy_gives_connections_up_before_the_service_does() -> None:
     """Caddy keeps an idle connection for less time than the service, so it sends nothing on a closed one."""
     (seconds,) = re.findall(r"^\s*keepalive (\d+)s$", CADDYFILE.read_text(), re.MULTILINE)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 
 from tests.polling import wait_for
+from tests.processes.arguments import processes_that_show
 from tests.processes.programs import find_program
 from tests.processes.service_process import own_database, service_process
 
@@ -36,3 +38,5 @@ def test_figures_and_archives_are_made_under_the_unit_s_filter(tmp_path: Path, m
                 lambda state: state not in {"waiting", "in_progress"},
             )
             assert made == "ready"
+            # The processes of figures and archives were told no password in their arguments.
+            assert processes_that_show(str(urlsplit(mongodb_uri).password)) == []

@@ -29,6 +29,8 @@ class ChdbServer:
         self.session = session
         self.statements: list[str] = []
         self.dies_after: int | None = None
+        # What is answered in the engine's place, once each.
+        self.refuses: list[tuple[int, str]] = []
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
 
@@ -72,6 +74,9 @@ def _handler(engine: ChdbServer) -> type[BaseHTTPRequestHandler]:
                 body = b""
             if engine.dies_after is not None and engine.dies_after <= len(engine.statements):
                 self.close_connection = True
+                return
+            if engine.refuses:
+                self._answer(*engine.refuses.pop(0))
                 return
             parameters = {name[6:]: value for name, value in asked.items() if name.startswith("param_")}
             settings = {name: value for name, value in asked.items() if not name.startswith("param_")}

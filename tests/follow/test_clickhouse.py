@@ -114,6 +114,32 @@ async def test_an_erased_person_is_gone(server: ChdbServer) -> None:
     assert "ann" not in str(rows(server, "SELECT * FROM waylink_events"))
 
 
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (500, "Code: 241. DB::Exception: (total) memory limit exceeded. (MEMORY_LIMIT_EXCEEDED)"),
+        (500, "Code: 252. DB::Exception: Too many parts. (TOO_MANY_PARTS)"),
+        (503, "Service Unavailable"),
+        (502, "<html>Bad Gateway</html>"),
+        (429, ""),
+    ],
+)
+async def test_it_waits_for_a_busy_server(server: ChdbServer, status: int, text: str) -> None:
+    """A server that takes a page later is waited for: what failed is written by the next attempt, once."""
+    page = [conversion(AT + timedelta(milliseconds=1)), conversion(AT + timedelta(milliseconds=2))]
+    target = ClickHouseTarget(server.address)
+    try:
+        await target.open(ALL)
+        server.refuses.append((status, text))
+        with pytest.raises(TargetAway, match=f"it answered {status}"):
+            await target.write(page, page[-1].cursor)
+        await target.open(ALL)
+        await target.write(page, page[-1].cursor)
+    finally:
+        await target.close()
+    assert ids(server) == [event.id for event in page]
+
+
 async def test_what_it_refuses(server: ChdbServer) -> None:
     """Another choice of types is refused, as is an address that is none, and a database that is not there."""
     await written(server, [conversion()])

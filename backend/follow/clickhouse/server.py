@@ -26,6 +26,10 @@ _SETTINGS = {
     # A page of events may span more than a hundred months, each a part of the table.
     "max_partitions_per_insert_block": "0",
 }
+# The server's answers, besides those from 500 on, after which the same statement may be taken later: what it
+# gives for too much memory, too many parts or a keeper that is away. And one that it always gives.
+_BUSY = frozenset({httpx.codes.TOO_MANY_REQUESTS})
+_NEVER = frozenset({httpx.codes.NOT_IMPLEMENTED})
 _TEXTS_OF_ARRAYS = str.maketrans({"\\": "\\\\", "'": "\\'"})
 
 
@@ -84,8 +88,8 @@ class ClickHouseServer:
                 answer = await self._client.post(self._url, params=_SETTINGS, files=files)
         except httpx.HTTPError as error:
             raise self._away(str(error) or type(error).__name__) from None
-        if answer.status_code >= 500 and "DB::Exception" not in answer.text:
-            raise self._away(f"it answered {answer.status_code}")
+        if answer.status_code in _BUSY or (answer.is_server_error and answer.status_code not in _NEVER):
+            raise self._away(f"it answered {answer.status_code}. {_first_line(answer.text)}".strip())
         if answer.is_error:
             raise OperatorError(f"ClickHouse refuses it: {_first_line(answer.text)}")
         self._was_open = True

@@ -23,6 +23,8 @@ from backend.domain.errors import OperatorError
 
 REPLICA_SET = "waylink"
 STOP_TIMEOUT = 30.0  # seconds; then the process is killed, and the next one replays its journal
+# Bytes of the server's log; the one before it is kept beside it.
+LARGEST_LOG = 10_000_000
 _PROCESSES = Path("/proc")
 # The descriptor of the lock in the child, which closes all other descriptors that it would inherit.
 _LOCK_DESCRIPTOR = 3
@@ -91,6 +93,19 @@ class Mongod:
     def log(self) -> Path:
         """The server's log file."""
         return self.folder / "mongod.log"
+
+    def bound_log(self, pids: list[int]) -> None:
+        """Put the log aside once it is large, in the place of the one that was put aside before.
+
+        `pids` are the server's processes, which begin a new log then.
+        """
+        with contextlib.suppress(FileNotFoundError):  # another process has just done so
+            if self.log.stat().st_size < LARGEST_LOG:
+                return
+            self.log.replace(self.folder / "mongod.log.before")
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGUSR1)
 
     @property
     def data(self) -> Path:
@@ -171,6 +186,8 @@ class Mongod:
             str(mongod),
             "--dbpath", str(self.data),
             "--logpath", str(self.log),
+            # Otherwise each start would leave a file more.
+            "--logappend", "--logRotate", "reopen",
             "--port", str(port),
             "--bind_ip", "127.0.0.1",
             "--replSet", REPLICA_SET,

@@ -206,6 +206,7 @@ class EmbeddedMongoDB:
             self._admin = MongodAdmin(port, self._mongod.key)
             # If this process is killed now, the next one must know on which port the server will listen.
             self._write_state(pid=0, port=port)
+            self._mongod.bound_log([])
             pid = self._mongod.spawn(port, lock)
             self._write_state(pid=pid, port=port)
             if self._wait_until_it_answers(pid):
@@ -242,7 +243,9 @@ class EmbeddedMongoDB:
             await asyncio.to_thread(self._restart_if_dead)
 
     def _restart_if_dead(self) -> None:
-        if self._mongod.is_process(self._read_state().get("pid", 0)):
+        pid = self._read_state().get("pid", 0)
+        if self._mongod.is_process(pid):
+            self._mongod.bound_log([pid])
             return
         with self._starting():
             if self._users is not None:  # else it was stopped meanwhile, and nobody would stop it again

@@ -22,6 +22,7 @@ from backend.domain.feed.events import EventType
 from backend.settings import Settings
 from backend.storage.accounts import organizations
 from backend.storage.database import Indexes, open_database
+from backend.storage.driver.connection import connect
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.embedded import mongod_process
 from backend.storage.embedded.mongod_process import Mongod, MongoDBNotFound, find_mongod, is_running
@@ -29,6 +30,7 @@ from backend.storage.embedded.mongodb import EmbeddedMongoDB
 from backend.storage.outbox import entries
 from tests.facts.organizations import create_test_organization
 from tests.polling import until, wait_for_async
+from tests.processes.arguments import processes_that_show
 
 
 def state_of(folder: Path) -> dict[str, Any]:
@@ -97,6 +99,8 @@ async def test_a_killed_server_is_started_again_and_the_last_user_stops_it(tmp_p
         assert is_running(started_once)
     assert types == [EventType.AUDIT]
     assert not is_running(started_once)
+    # However often it was started, it has one log.
+    assert [path.name for path in (tmp_path / "mongodb").glob("mongod.log*")] == ["mongod.log"]
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\n", b"abc", b"\xff\xfe key"])
@@ -116,12 +120,24 @@ async def test_a_key_that_is_none_is_made_anew(tmp_path: Path, damaged: bytes) -
         key.write_bytes(made)
 
 
-async def test_a_folder_of_others_stays_open_to_them(tmp_path: Path) -> None:
-    """The service closes only folders that it makes: the one above them may be /srv."""
+async def test_what_it_leaves_in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service closes only folders that it makes: the one above them may be /srv. A log that is large is
+    put aside while the server runs, which goes on in a new one; of those put aside, the last one is kept.
+    Nobody reads the key in the arguments of a process."""
     given, made = tmp_path / "srv", tmp_path / "srv" / "mongodb"
     given.mkdir(mode=0o755)
-    async with EmbeddedMongoDB(made):
+    log, before = made / "mongod.log", made / "mongod.log.before"
+    async with EmbeddedMongoDB(made) as server:
         assert [mode_of(given), mode_of(made)] == [0o755, 0o700]
+        assert processes_that_show((made / "key").read_text()) == []
+        monkeypatch.setattr(mongod_process, "LARGEST_LOG", log.stat().st_size)
+        await until(before.exists, "the log is not put aside")
+        monkeypatch.setattr(mongod_process, "LARGEST_LOG", 1 << 40)
+        await until(log.exists, "the server has no new log")
+        async with connect(server.uri, "test", 5) as database:
+            await database.client.admin.command("hello")
+        await until(lambda: log.stat().st_size, "the new log stays empty")
+    assert sorted(path.name for path in made.glob("mongod.log*")) == ["mongod.log", "mongod.log.before"]
 
 
 def mode_of(folder: Path) -> int:
