@@ -10,6 +10,7 @@ themselves, so that nothing of one feed stops another.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -17,6 +18,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import takewhile
 from math import inf
 
 from bson import Binary, Timestamp
@@ -66,6 +68,7 @@ _LONGEST_PAUSE = timedelta(minutes=1)
 # The most entries that get their places in one transaction.
 MOST_PER_TRANSACTION = 1_000
 _WAITING: Document = {"waits": True}
+_logger = logging.getLogger(__name__)
 _OLDEST_FIRST = [("stamp", 1)]  # also names the index; without it MongoDB reads the whole collection
 
 
@@ -87,6 +90,7 @@ class Sequencer:
         self._batch_size = MOST_PER_TRANSACTION
         self._items = Items(database, Work.FEED, _LONGEST_PAUSE)
         self._left_out: Sequence[str] = ()  # organizations whose entries could not be placed
+        self._has_lease = False
         self._task = BackgroundTask(Work.FEED, self._go_on)
 
     async def start(self) -> None:
@@ -103,18 +107,45 @@ class Sequencer:
         try:
             while True:
                 if await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
-                    await self._end_former(holder)
-                    await self._look_after_failing(session)
-                    await self._place_while_held(session, holder)
+                    async with self._kept_lease(holder):
+                        await self._end_former(holder)
+                        await self._look_after_failing(session)
+                        await self._place_while_held(session)
                 else:
                     await asyncio.sleep(_RENEW_INTERVAL)
         finally:
             await end_lease(self._database, LEASE, holder)
 
-    async def _place_while_held(self, session: BlockingSession, holder: str) -> None:
+    @asynccontextmanager
+    async def _kept_lease(self, holder: str) -> AsyncIterator[None]:
+        """The lease is renewed until the block ends, which it is to do once the lease is lost.
+
+        However long it takes to place entries: whoever takes the lease over ends what is under way here, and
+        would be ended in the middle in its turn.
+        """
+        self._has_lease = True
+        renewing = asyncio.create_task(self._renew(holder))
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            await asyncio.wait([renewing])
+
+    async def _renew(self, holder: str) -> None:
+        """Renew the lease until that fails."""
+        try:
+            while self._has_lease:
+                await asyncio.sleep(_RENEW_INTERVAL)
+                self._has_lease = await take_lease(self._database, LEASE, holder, _LEASE_DURATION)
+        except StorageError as error:
+            _logger.warning("The lease of the feeds can't be renewed: %s", error)
+        finally:
+            self._has_lease = False
+
+    async def _place_while_held(self, session: BlockingSession) -> None:
         """Give waiting entries their places until another process has the lease."""
-        renewed = last_placed = time.monotonic()
-        while True:
+        looked = last_placed = time.monotonic()
+        while self._has_lease:
             placed = await self._place(session)
             now = time.monotonic()
             if placed:
@@ -122,12 +153,10 @@ class Sequencer:
                 self._on_placed()
             if placed < self._batch_size:
                 await asyncio.sleep(_poll_interval(now - last_placed))
-            if now > renewed + _RENEW_INTERVAL:
-                renewed = now
+            if now > looked + _RENEW_INTERVAL:
+                looked = now
                 if self._left_out:
                     await self._look_after_failing(session)
-                if not await take_lease(self._database, LEASE, holder, _LEASE_DURATION):
-                    return
 
     async def _place(self, session: BlockingSession) -> int:
         """Give a batch of entries their places. Batches shrink on errors: transactions have limited time."""
@@ -159,7 +188,10 @@ class Sequencer:
         tried = {org_id for org_id, waits in failing.items() if waits}
         org_ids = {*failing} - tried
         while org_ids := org_ids or await self._next_organizations(tried):
-            await self._items.each([item_of_organization(OrgId(org_id)) for org_id in sorted(org_ids)], place)
+            items = (item_of_organization(OrgId(org_id)) for org_id in sorted(org_ids))
+            await self._items.each(takewhile(lambda _: self._has_lease, items), place)
+            if not self._has_lease:
+                return placed
             tried |= org_ids
             org_ids = set()
         self._left_out = list(await self._items.failing())

@@ -13,8 +13,8 @@ from bson import Timestamp
 from backend.app import Service
 from backend.concurrency.startable import running
 from backend.domain.ids import OrgId
-from backend.storage.driver.blocking import BlockingDatabase, in_thread
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.blocking import BlockingDatabase, BlockingSession, in_thread
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.tags import create_tag
 from backend.storage.outbox import entries, heads, sequencer
 from backend.storage.outbox.sequencer import Sequencer, place_all, place_waiting
@@ -122,6 +122,38 @@ async def test_who_changes_entries_that_wait_makes_no_feed_fail(
                 await erasure.commit_transaction()
                 await wait_for_async(partial(_is_placed, database, held), "it has its place")
             await asking
+
+
+async def test_nobody_takes_over_while_feeds_are_placed_one_by_one(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a batch fails, and MongoDB is slow with each of many feeds, one process places them all, however
+    long that takes. Another one waits, and goes on once the first one stops."""
+    monkeypatch.setattr(sequencer, "_LEASE_DURATION", timedelta(seconds=1))
+    monkeypatch.setattr(sequencer, "_RENEW_INTERVAL", 0.2)
+    placed, sessions = sequencer._placed, []
+
+    async def place_slowly(
+        database: Database, session: BlockingSession, batch_size: int, of: Document
+    ) -> int:
+        if not isinstance(of.get("org_id"), str):
+            raise ValueError("a batch that fails")
+        sessions.append(session)
+        await asyncio.sleep(0.3)
+        return await placed(database, session, batch_size, of)
+
+    monkeypatch.setattr(sequencer, "_placed", place_slowly)
+    async with fresh_database(service.resources.database) as database:
+        waiting = [await _waiting(database) for _ in range(8)]
+        first, second = Sequencer(database), Sequencer(database)
+        async with running(first, second):
+            for org_id in waiting:
+                await wait_for_async(partial(_is_placed, database, org_id), "its entries have no places")
+            assert len({id(session) for session in sessions}) == 1
+            await first.stop()
+            later = await _waiting(database)
+            await wait_for_async(partial(_is_placed, database, later), "nobody goes on")
+            assert len({id(session) for session in sessions}) == 2
 
 
 async def _fails(database: Database, org_id: OrgId) -> bool:
