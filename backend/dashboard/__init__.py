@@ -35,7 +35,7 @@ from backend.dashboard.domains import look as domain_look
 from backend.dashboard.domains import orphans as domain_orphans
 from backend.dashboard.domains import removal as domain_removal
 from backend.dashboard.domains import setup as domain_setup
-from backend.dashboard.frame import assets
+from backend.dashboard.frame import assets, refused_form
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.error_pages import answer_browsers
 from backend.dashboard.funnels import editing as edit_funnel
@@ -125,6 +125,7 @@ __all__ = [
     "qr_codes",
     "qr_sheets",
     "readers",
+    "refused_form",
     "report_pages",
     "reports",
     "rules",

@@ -14,6 +14,7 @@ from backend.system.clock import utc_now
 from tests.browser.conftest import browser_type_launch_args  # noqa: F401 - the machine's own Chromium
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import NOON, make_link
+from tests.dashboard.furnished import other, their_ids  # noqa: F401 - fixtures
 from tests.dashboard.people import Person, browser, make_user, open_session
 from tests.facts.organizations import TestOrganization
 

@@ -103,7 +103,8 @@ class World:
         member = await users.find_member_by_email(self.database, self.evil, email)
         if member is None:
             return []
-        shown = await send(self.owner.client, f"/members/{member.id}/new-password")
+        form = {"form_token": form_token(token_of(self.owner.client), self.evil)}
+        shown = await send(self.owner.client, f"/members/{member.id}/new-password", **form)
         return [urlsplit(unescape(url)).path for url in SECRET_LINK.findall(shown.text)]
 
     async def mailed_reset(self, email: str) -> list[str]:

@@ -9,6 +9,7 @@ from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.dashboard.taps.labs import KindChange, changes_of_apps
 from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
@@ -35,6 +36,11 @@ _FIELDS = {
 }
 
 
+async def _stored(domain: str) -> dict[str, str]:
+    await _check_owner(domain)
+    return _values(await find_apps(resources().database, domain))
+
+
 @dashboard.get("/apps")
 @needs(Permission.SETTINGS_READ)
 async def apps() -> Response:
@@ -55,17 +61,17 @@ async def apps() -> Response:
 
 @dashboard.get("/apps/<domain>")
 @needs(Permission.SETTINGS_READ)
+@of_stored(_stored)
 async def apps_of_domain(domain: str) -> Response:
     """The form to change a domain's apps."""
-    await _check_owner(domain)
-    return await _form(domain, _values(await find_apps(resources().database, domain)))
+    return await _form(domain, dict(stored_fields()))
 
 
 @dashboard.post("/apps/<domain>")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(_stored)
 async def set_apps_of_domain(domain: str) -> Response:
     """Store a domain's apps, which replace earlier ones; or show for which links this would change what."""
-    await _check_owner(domain)
     sent = {name: field(name) for name in (*_FIELDS.values(), "in_app_page")}
     try:
         new_apps = _read_form()

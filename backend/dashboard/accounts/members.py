@@ -15,6 +15,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissi
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.entry.password_resets import Hander, reset_url
 from backend.domain.accounts.entry.who_gets_in import LinkWay, may_hand_reset
 from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
@@ -68,8 +69,19 @@ class MemberRow:
     person: ProvisionedPerson | None
 
 
+async def _stored(user_id: UserId | None = None) -> Mapping[str, str]:
+    """The role of each member, or of one."""
+    people = await list_users(resources().database, org_id())
+    return {
+        f"role-{member.id}": member.role_in(org_id()).value
+        for member in people
+        if user_id in {None, member.id}
+    }
+
+
 @dashboard.get("/members")
 @needs(Permission.MEMBERS_READ)
+@of_stored(_stored)
 async def members() -> Response:
     """All members and open invitations."""
     return await _page()
@@ -115,6 +127,7 @@ async def members_withdraw(invitation_id: str) -> Response:
 
 @dashboard.post("/members/<user_id>/role")
 @needs(Permission.MEMBERS_WRITE)
+@of_stored(_stored)
 async def members_role(user_id: UserId) -> Response:
     """Give a member another role."""
     if field("role") not in set(Role):

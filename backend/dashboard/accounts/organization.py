@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable
 
 from quart import Response
 
-from backend.dashboard.accounts.settings import settings_page
+from backend.dashboard.accounts.settings import settings_page, stored_of
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.organizations import (
     FEWEST_AUDIT_DAYS,
     FEWEST_CLICK_DAYS,
@@ -39,6 +40,7 @@ _RETENTION_TIMEOUT = 600.0  # seconds: every document gets a new expiry date
 
 @dashboard.post("/settings/name")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("organization_name"))
 async def settings_name() -> Response:
     """Give the organization another name."""
     text = field("organization_name")
@@ -52,6 +54,7 @@ async def settings_name() -> Response:
 
 @dashboard.post("/settings/retention")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("retention_days"))
 async def settings_retention() -> Response:
     """Set for how many days data about visitors is kept."""
     return await _set_days("retention_days", 1, _set_retention, "retention-set")
@@ -64,6 +67,7 @@ async def _set_retention(database: Database, own_id: OrgId, days: int | None) ->
 
 @dashboard.post("/settings/click-retention")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("click_days"))
 async def settings_click_retention() -> Response:
     """Set for how many days single clicks are kept; their counts stay."""
     return await _set_days("click_days", FEWEST_CLICK_DAYS, set_click_days, "click-retention-set")
@@ -71,6 +75,7 @@ async def settings_click_retention() -> Response:
 
 @dashboard.post("/settings/audit-retention")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("audit_days"))
 async def settings_audit_retention() -> Response:
     """Set for how many days entries of the audit log are kept."""
     return await _set_days("audit_days", FEWEST_AUDIT_DAYS, set_audit_days, "audit-retention-set")
@@ -90,6 +95,7 @@ async def _set_days(name: str, fewest: int, set_days: SetDays, notice: str) -> R
 
 @dashboard.post("/settings/withdrawal")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("erases_on_withdrawal"))
 async def settings_withdrawal() -> Response:
     """Say whether a browser whose visitor withdraws consent may have its device's data erased."""
     await set_erases_on_withdrawal(resources().database, org_id(), field("erases_on_withdrawal") == "on")
@@ -98,6 +104,7 @@ async def settings_withdrawal() -> Response:
 
 @dashboard.post("/settings/click-ids")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(stored_of("click_ids"))
 async def settings_click_ids() -> Response:
     """Say whether redirects append the id of their click."""
     await set_click_ids(resources().database, org_id(), field("click_ids") == "on")
@@ -106,6 +113,7 @@ async def settings_click_ids() -> Response:
 
 @dashboard.post("/settings/require-second-factor")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_of("requires_second_factor"))
 async def settings_require_second_factor() -> Response:
     """Say whether members need a second factor. Who requires one has one, or has it at the provider."""
     is_on = field("requires_second_factor") == "on"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,13 +23,18 @@ from backend.dashboard.frame.blueprint import (
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import ReadStored, of_stored
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.sessions import new_session
 from backend.domain.accounts.users import WeakPassword, check_password
 from backend.domain.analytics.event_properties import MOST_MARKED, MarkedProperties, PropertyName
 from backend.domain.errors import InvalidField
-from backend.storage.accounts.organizations import find_event_properties, set_event_properties
+from backend.storage.accounts.organizations import (
+    find_event_properties,
+    get_organization,
+    set_event_properties,
+)
 from backend.storage.accounts.users.new_passwords import change_password
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.accounts.users.sessions import (
@@ -42,12 +47,46 @@ from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.mongo import StorageError
 from backend.web.current import resources
 
+# The organization's attribute that a field is about.
+_ATTRIBUTES = {
+    "organization_name": "name",
+    **{
+        name: name
+        for name in (
+            "retention_days",
+            "click_days",
+            "audit_days",
+            "erases_on_withdrawal",
+            "click_ids",
+            "requires_second_factor",
+        )
+    },
+}
+# The field for marked properties that no event has told of.
+_OTHERS = "others"
 # Before the name of a property, that of its checkbox.
 _MARK = "mark:"
 
 
+def stored_of(*names: str) -> ReadStored:
+    """Reads these fields of the page's forms; all of them without names."""
+
+    async def read() -> Mapping[str, str]:
+        organization = await get_organization(resources().database, org_id())
+        texts = {name: _text(getattr(organization, attribute)) for name, attribute in _ATTRIBUTES.items()}
+        texts[_OTHERS] = ", ".join(await find_event_properties(resources().database, org_id()))
+        return {name: texts[name] for name in names or texts}
+
+    return read
+
+
+def _text(value: str | int | bool | None) -> str:
+    return ("on" if value else "") if isinstance(value, bool) else str(value or "")
+
+
 @dashboard.get("/settings")
 @needs()
+@of_stored(stored_of())
 async def settings() -> Response:
     """The page with all forms."""
     return await settings_page({})
@@ -89,6 +128,7 @@ async def settings_end_others() -> Response:
 
 @dashboard.post("/settings/event-properties")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(stored_of(_OTHERS))
 async def settings_event_properties() -> Response:
     """Mark the chosen properties of events, and others that are typed, with commas between them."""
     typed = [name.strip() for name in field("others").split(",") if name.strip()]

@@ -26,6 +26,7 @@ from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS as ALL_LABELS
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.input import check_change
 from backend.domain.alerts.rule import OF_ORGANIZATION, AlertKind, AlertRule
@@ -52,6 +53,11 @@ from backend.storage.links.tags import list_tags
 from backend.web.current import resources
 
 _REHEARSE = "rehearse"
+
+
+async def _stored(rule_id: AlertRuleId) -> Fields:
+    rule = await get_rule(resources().database, org_id(), rule_id)
+    return fields_of(rule) | {"mail_to": ", ".join(sorted(rule.mail_to))}
 
 
 @dashboard.get("/alerts/new")
@@ -93,6 +99,7 @@ async def alerts_add() -> Response:
 
 @dashboard.get("/alerts/<rule_id>")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def alerts_rule(rule_id: AlertRuleId) -> Response:
     """The form with the rule's fields, and what it would have sent."""
     rule = await get_rule(resources().database, org_id(), rule_id)
@@ -101,6 +108,7 @@ async def alerts_rule(rule_id: AlertRuleId) -> Response:
 
 @dashboard.post("/alerts/<rule_id>")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def alerts_change(rule_id: AlertRuleId) -> Response:
     """Change the rule, or only say what it would have sent then."""
     rule = await get_rule(resources().database, org_id(), rule_id)

@@ -17,6 +17,7 @@ from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
+from backend.dashboard.frame.saw import is_unchanged, of_stored, stored_fields
 from backend.domain.accounts.permissions import Permission
 from backend.domain.annotations.annotation import ANNOTATIONS, LONGEST_TEXT, Annotation, NotedTime
 from backend.domain.errors import InvalidField
@@ -34,6 +35,8 @@ Problems = dict[str, str]
 _RULES = ANNOTATIONS.told
 _NOTES = Things(ANNOTATIONS)
 _NAMES = ("text", "day", "time", "link")
+# The fields of the form that show a field of the note which may have more than they show.
+_SHOWN = {"at": ("day", "time"), "link_id": ("link",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,17 @@ class NoteRow:
     note: Annotation
     when: str
     link: Link | None
+
+
+async def _stored(note_id: AnnotationId) -> Fields:
+    note = await _NOTES.get(resources().database, org_id(), note_id)
+    noted, local = note.noted_time, note.at.astimezone(zone_of_browser())
+    return {
+        "text": note.text,
+        "day": f"{noted.at if noted.is_of_day else local:%Y-%m-%d}",
+        "time": "" if noted.is_of_day else f"{local:%H:%M}",
+        "link": note.link_id or "",
+    }
 
 
 @dashboard.get("/annotations")
@@ -70,21 +84,16 @@ async def notes_add() -> Response:
 
 @dashboard.get("/annotations/<note_id>")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def notes_edit(note_id: AnnotationId) -> Response:
     """The form with the note."""
     note = await _NOTES.get(resources().database, org_id(), note_id)
-    noted, local = note.noted_time, note.at.astimezone(zone_of_browser())
-    fields = {
-        "text": note.text,
-        "day": f"{noted.at if noted.is_of_day else local:%Y-%m-%d}",
-        "time": "" if noted.is_of_day else f"{local:%H:%M}",
-        "link": note.link_id or "",
-    }
-    return await _form(note, fields, {})
+    return await _form(note, dict(stored_fields()), {})
 
 
 @dashboard.post("/annotations/<note_id>")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def notes_change(note_id: AnnotationId) -> Response:
     """Change the note."""
     note, fields, problems = (
@@ -94,6 +103,9 @@ async def notes_change(note_id: AnnotationId) -> Response:
     )
     values = _parse(fields, problems)
     if not problems:
+        for name, shown in _SHOWN.items():
+            if is_unchanged(*shown):
+                del values[name]
         try:
             await _NOTES.change(resources().database, org_id(), note.id, values)
         except InvalidField as error:
@@ -167,16 +179,18 @@ async def _page(fields: Fields, problems: Problems) -> Response:
 
 async def _form(note: Annotation, fields: Fields, problems: Problems) -> Response:
     status = 422 if problems else 200
-    values = await _form_values(fields)
+    values = await _form_values(fields, note)
     return await page("annotations/note.html", status, note=note, problems=problems, **values)
 
 
-async def _form_values(fields: Fields) -> Mapping[str, Any]:
+async def _form_values(fields: Fields, note: Annotation | None = None) -> Mapping[str, Any]:
     """What the form shows: of which link the note may be is said by the address or by the note."""
     link = await find_link(resources().database, LinkId(fields["link"]), org_id()) if fields["link"] else None
     choices = [("", "All charts")]
     if link:
         choices.append((link.id, f"Charts of {link.link_name}"))
+    elif note and note.link_id:
+        choices.append((note.link_id, "Charts of a link that was deleted"))
     return {
         "fields": fields,
         "choices": choices,

@@ -8,6 +8,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.domain.accounts.destination_rules import DestinationRules, parse_rules
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
@@ -17,16 +18,22 @@ from backend.web.current import resources
 _LISTS = ("allowed", "refused")
 
 
+async def _stored() -> dict[str, str]:
+    rules = await find_destination_rules(resources().database, org_id())
+    return {"allowed": "\n".join(rules.allowed), "refused": "\n".join(rules.refused)}
+
+
 @dashboard.get("/destinations")
 @needs(Permission.SETTINGS_READ)
+@of_stored(_stored)
 async def destinations() -> Response:
     """The form with the rules as they are."""
-    rules = await find_destination_rules(resources().database, org_id())
-    return await _form({"allowed": "\n".join(rules.allowed), "refused": "\n".join(rules.refused)}, {})
+    return await _form(dict(stored_fields()), {})
 
 
 @dashboard.post("/destinations/rules")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(_stored)
 async def destinations_set() -> Response:
     """Set the rules, an address a line; if one can't be read, show the form again with the errors."""
     fields = {name: field(name) for name in _LISTS}

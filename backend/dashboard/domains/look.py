@@ -12,6 +12,7 @@ from backend.dashboard.frame.blueprint import SECURITY_HEADERS, dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.domain.accounts.permissions import Permission
 from backend.domain.domains.settings import DomainSettings, OwnText, PageLanguage
 from backend.domain.errors import FieldError, ItemUnknown
@@ -36,18 +37,23 @@ _PAGES = {
 }
 
 
+async def _values(domain: str) -> FormValues:
+    return values_of(await _stored(domain))
+
+
 @dashboard.get("/domains/<domain>/look")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(_values)
 async def domains_look(domain: str) -> Response:
     """The form, beside a picture of a page."""
-    return await _page(domain, values_of(await _stored(domain)), {})
+    return await _page(domain, stored_fields(), {})
 
 
 @dashboard.post("/domains/<domain>/look")
 @needs(Permission.SETTINGS_WRITE)
+@of_stored(_values)
 async def domains_save_look(domain: str) -> Response:
     """Store the settings; if some break a rule, show the form again."""
-    await _stored(domain)
     values = sent_values()
     fields, problems = parse(values)
     if not problems:

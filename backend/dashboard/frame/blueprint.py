@@ -1,5 +1,5 @@
 """The dashboard's routes. All need a sign-in and what `needs` says, except those marked `public`; all
-forms need a form token.
+forms need a form token, and act for the organization that they were opened in.
 """
 
 from __future__ import annotations
@@ -11,7 +11,13 @@ from urllib.parse import urlencode
 
 from quart import Blueprint, Response, abort, current_app, redirect, request, url_for
 
-from backend.dashboard.frame.form import MAX_FORM_BYTES, check_form
+from backend.dashboard.frame.form import (
+    MAX_FORM_BYTES,
+    check_form,
+    is_form_sent,
+    organization_of_sent,
+    sends_kept_form,
+)
 from backend.dashboard.frame.session_cookie import cookie_token, set_cookie
 from backend.domain.accounts.actors import SERVICE, person
 from backend.domain.accounts.entry.who_gets_in import as_opened
@@ -59,6 +65,14 @@ _NOT_BY_PROVIDER = (
 )
 
 dashboard = Blueprint("dashboard", "backend.dashboard", template_folder="templates")
+
+
+class FormOfAnother(Exception):
+    """A form was written for this organization, and its sender works in another by now."""
+
+    def __init__(self, org_id: OrgId) -> None:
+        super().__init__(org_id)
+        self.org_id = org_id
 
 
 @dataclass(slots=True)
@@ -181,6 +195,8 @@ async def _admit() -> Response | None:
         return None
     if not is_signed_in():
         return redirect(sign_in_address(), 303)  # type: ignore[return-value]
+    if needed and is_form_sent():  # without a permission, it is about the user's own account
+        await _come_to_organization_of_form()
     if missing := first_missing(needed, permissions()):
         abort(403, await _refusal(missing))
     if hasattr(view, "is_of_own_account") and came_by_provider():
@@ -188,6 +204,21 @@ async def _admit() -> Response | None:
     if not hasattr(view, "opens_before_entry") and (before := await _page_before_entry()):
         return redirect(url_for(f"dashboard.{before}"), 303)  # type: ignore[return-value]
     return None
+
+
+async def _come_to_organization_of_form() -> None:
+    """Let a form act only for the organization whose page it is on: another tab may have switched since.
+
+    Raises FormOfAnother. Whoever sends the form again from the page that says so is switched back before.
+    """
+    written_for = organization_of_sent()
+    if written_for == org_id():
+        return
+    if not sends_kept_form() or written_for not in user().org_ids:
+        raise FormOfAnother(written_for)
+    await set_session_organization(resources().database, session().token_hash, written_for)
+    of_request(_SignIn).session = replace(session(), org_id=written_for)
+    owned_by(written_for)
 
 
 async def _page_before_entry() -> str | None:

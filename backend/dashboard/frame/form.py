@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl
 from quart import abort, request
 
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.domain.accounts.sessions import is_form_token
+from backend.domain.accounts.sessions import organization_of_form
+from backend.domain.ids import OrgId
 from backend.storage.driver.deadlines import deadline_paused
 from backend.web.current import of_request
 
@@ -18,6 +19,8 @@ from backend.web.current import of_request
 MAX_FORM_BYTES = 128 * 1024
 _MOST_FIELDS = 200
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
+# The field of a form that was refused once, and is sent again as it was kept.
+KEPT_FORM = "kept_form"
 _MEDIA_TYPE = "application/x-www-form-urlencoded"
 _FROM_ELSEWHERE = (
     "This form is too old, or comes from another site. Go back, load the page anew, and try again."
@@ -26,9 +29,13 @@ _FROM_ELSEWHERE = (
 
 @dataclass(slots=True)
 class _SentForm:
-    """The fields of the form that a request came with; None until it was checked."""
+    """The fields of the form that a request came with; None until it was checked.
+
+    It was `written_for` this organization, "" if for none.
+    """
 
     fields: dict[str, str] | None = None
+    written_for: str = ""
 
 
 async def check_form(most_bytes: int = MAX_FORM_BYTES) -> None:
@@ -39,9 +46,11 @@ async def check_form(most_bytes: int = MAX_FORM_BYTES) -> None:
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         abort(403, _FROM_ELSEWHERE)
     fields = await read_fields(most_bytes)
-    if not is_form_token(fields.pop(FORM_TOKEN, ""), cookie_token()):
+    written_for = organization_of_form(fields.pop(FORM_TOKEN, ""), cookie_token())
+    if written_for is None:
         abort(403, _FROM_ELSEWHERE)
-    of_request(_SentForm).fields = fields
+    sent = of_request(_SentForm)
+    sent.fields, sent.written_for = fields, written_for
 
 
 async def read_fields(most_bytes: int = MAX_FORM_BYTES) -> dict[str, str]:
@@ -57,6 +66,16 @@ async def read_fields(most_bytes: int = MAX_FORM_BYTES) -> dict[str, str]:
 def is_form_sent() -> bool:
     """Whether the current request came with a form, which was checked."""
     return of_request(_SentForm).fields is not None
+
+
+def organization_of_sent() -> OrgId:
+    """The organization for which the current request's form was written; "" if for none."""
+    return OrgId(of_request(_SentForm).written_for)
+
+
+def sends_kept_form() -> bool:
+    """Whether the sender saw that the form was refused, and sends it again."""
+    return KEPT_FORM in form()
 
 
 def form() -> Mapping[str, str]:

@@ -8,11 +8,12 @@ from typing import Any
 from quart import Response, request
 
 from backend.dashboard.frame.assets import asset_address
-from backend.dashboard.frame.blueprint import may_open, org_id, user
+from backend.dashboard.frame.blueprint import is_signed_in, may_open, org_id, user
 from backend.dashboard.frame.form import FORM_TOKEN
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import groups_of, is_current, is_open
 from backend.dashboard.frame.notices import notice
+from backend.dashboard.frame.saw import SAW, saw
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.streamed_page import CONTENT_SECONDS, READING_SECONDS, stream_page
 from backend.domain.accounts.organizations import Organization
@@ -69,7 +70,9 @@ def _common() -> dict[str, Any]:
         "labels": LABELS,
         "default_credit": CreditRules().in_words,
         "form_token_name": FORM_TOKEN,
-        "form_token": form_token(cookie_token()),
+        "form_token": form_token(cookie_token(), org_id() if is_signed_in() else ""),
+        "form_saw_name": SAW,
+        "form_saw": saw(),
     }
 
 

@@ -6,6 +6,7 @@ suggests what there is, and its steps can be put in order on a phone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.dashboard.funnels.form import FORM_LABELS, KINDS, ORDERS, PEOPLE, FunnelForm
 from backend.dashboard.funnels.links import ids_of_short_urls, short_urls_of
 from backend.dashboard.funnels.suggestions import suggestions
@@ -27,6 +29,22 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import FunnelId
 from backend.storage.resources.things import Things
 from backend.web.current import resources
+
+
+async def _stored(funnel_id: FunnelId) -> Mapping[str, str]:
+    form = await _form_of(await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id))
+    return form.texts if form else {}
+
+
+async def _form_of(saved: SavedFunnel) -> FunnelForm | None:
+    """The form with the funnel in it, its links by their short URLs; None if it does not fit in."""
+    form = FunnelForm.of(saved)
+    if form:
+        of_links = [step for step in form.steps if step.field == Field.LINK]
+        short_urls = await short_urls_of(step.value for step in of_links)
+        for step in of_links:
+            step.value = short_urls.get(step.value, step.value)
+    return form
 
 
 @dashboard.get("/funnels/new")
@@ -45,20 +63,17 @@ async def funnels_add() -> Response:
 
 @dashboard.get("/funnels/<funnel_id>/change")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def funnels_edit(funnel_id: FunnelId) -> Response:
     """The form with the funnel's fields."""
     saved = await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id)
-    form = FunnelForm.of(saved)
-    if form:
-        of_links = [step for step in form.steps if step.field == Field.LINK]
-        short_urls = await short_urls_of(step.value for step in of_links)
-        for step in of_links:
-            step.value = short_urls.get(step.value, step.value)
+    form = await _form_of(saved)
     return await _page(form, saved)
 
 
 @dashboard.post("/funnels/<funnel_id>/change")
 @needs(Permission.ANALYTICS_WRITE)
+@of_stored(_stored)
 async def funnels_change(funnel_id: FunnelId) -> Response:
     """Change the funnel, or give the form back as `funnels_add` does."""
     return await _store(await Things(SAVED_FUNNELS).get(resources().database, org_id(), funnel_id))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from backend.dashboard.frame import form as sent_form
@@ -86,6 +86,16 @@ class FunnelForm:
         count = sent_form.field("steps")
         number = int(count) if re.fullmatch("[1-8]", count) else LEAST_STEPS
         return cls(texts, [_sent_step(place) for place in range(1, max(number, LEAST_STEPS) + 1)])
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The text of every field, by its name in the page."""
+        of_steps = {
+            f"{part}_{number}": text
+            for number, step in enumerate(self.steps, 1)
+            for part, text in asdict(step).items()
+        }
+        return {**self.fields, "steps": str(len(self.steps)), **of_steps}
 
     def act(self, action: str) -> None:
         """Add a step, or remove or move one, such as "up-3". What is not possible changes nothing."""

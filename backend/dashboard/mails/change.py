@@ -11,6 +11,7 @@ from quart import Response
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.dashboard.mails.form import Fields, Problems, fields_of, read_fields, sent_fields
 from backend.dashboard.mails.shown import FREQUENCIES
 from backend.domain.accounts.permissions import Permission
@@ -24,8 +25,13 @@ from backend.storage.reports.reports import get_report
 from backend.web.current import resources
 
 
+async def _stored(recipient_id: str) -> Fields:
+    return fields_of(await get_recipient(resources().database, org_id(), recipient_id))
+
+
 @dashboard.get("/mails/<recipient_id>")
 @needs(Permission.REPORTS_WRITE)
+@of_stored(_stored)
 async def mails_one(recipient_id: str) -> Response:
     """The form with the reader's settings."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
@@ -34,6 +40,7 @@ async def mails_one(recipient_id: str) -> Response:
 
 @dashboard.post("/mails/<recipient_id>")
 @needs(Permission.REPORTS_WRITE)
+@of_stored(_stored)
 async def mails_change(recipient_id: str) -> Response:
     """Change the reader's settings. They are not asked again."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)

@@ -27,7 +27,7 @@ from backend.domain.reports.views import ViewKind
 Fields = dict[str, str]
 Problems = dict[str, str]
 MEASURE_PREFIX, TABLE_PREFIX = "measure-", "table-"
-_ZONE, _QUERY, _KIND = "zone", "query", "kind"
+_ZONE, _QUERY, _KIND, _HAS_PASSWORD = "zone", "query", "kind", "has_password"
 # What only the form of a new report has, besides its ticks. `chart` is the figure that a chart shows.
 _NEW = (_KIND, _QUERY, "by", "chart")
 _SENT = ("name", "expires_at", "embed_origins", "shows_revenue", "shows_notes", _ZONE)
@@ -38,6 +38,8 @@ _FIGURES: Mapping[ViewKind, Mapping[str, str]] = {
     ViewKind.LIVE: {figure.value: figure.measure.label for figure in LiveFigure},
 }
 _ALL_FIGURES = {measure.value: measure.label for measure in MEASURES}
+# They only say how others are shown: a change leaves a password as it is.
+NOT_STORED = (_ZONE, _HAS_PASSWORD)
 _TIME_FORMAT = "%Y-%m-%dT%H:%M"
 
 
@@ -65,14 +67,15 @@ def new_fields(
 
 def fields_of(report: Report) -> Fields:
     """The text of each field for an existing one. A password is never shown, only that there is one."""
-    end = report.expires_at
+    end, zone = report.expires_at, _sent_zone() or zone_of_browser()
     return _empty() | {
         "name": report.name,
         "shows_revenue": "on" if report.shows_revenue else "",
         "shows_notes": "on" if report.shows_notes else "",
         "embed_origins": "\n".join(report.embed_origins),
-        "expires_at": end.astimezone(zone_of_browser()).strftime(_TIME_FORMAT) if end else "",
-        "has_password": "true" if report.password_hash else "",
+        "expires_at": end.astimezone(zone).strftime(_TIME_FORMAT) if end else "",
+        _HAS_PASSWORD: "true" if report.password_hash else "",
+        _ZONE: zone.key,
     }
 
 
@@ -80,7 +83,7 @@ def sent_fields(report: Report | None = None) -> Fields:
     """The text of each field from the current request, to be shown again; `report` is the one to change."""
     sent = {name: field(name) for name in _SENT}
     if report:
-        return sent | {"has_password": "true" if report.password_hash else ""}
+        return sent | {_HAS_PASSWORD: "true" if report.password_hash else ""}
     names = {name for figures in (_ALL_FIGURES, *_FIGURES.values()) for name in figures}
     ticks = [f"{MEASURE_PREFIX}{name}" for name in names]
     ticks += [name for name in form() if name.startswith(TABLE_PREFIX)]
@@ -123,7 +126,7 @@ def add_problems(errors: Iterable[FieldError], problems: Problems) -> None:
 
 
 def _empty() -> Fields:
-    return {**dict.fromkeys(_SENT, ""), _ZONE: zone_of_browser().key, "has_password": ""}
+    return {**dict.fromkeys(_SENT, ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
 
 
 def _query(fields: Fields) -> dict[str, Any]:
@@ -158,3 +161,8 @@ def _time(fields: Fields) -> str | None:
 
 def _zone(fields: Fields) -> ZoneInfo:
     return zone_named(fields[_ZONE]) or UTC_ZONE
+
+
+def _sent_zone() -> ZoneInfo | None:
+    """The zone in which the form that was sent has its times."""
+    return zone_named(field(_ZONE)) if field(_ZONE) else None

@@ -18,10 +18,12 @@ from backend.dashboard.analytics.view import FILTERS
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import is_unchanged, of_stored
 from backend.dashboard.funnels.grouping import funnel_view
 from backend.dashboard.links.link_query import read_link_query
 from backend.dashboard.reports.form import (
     MEASURE_PREFIX,
+    NOT_STORED,
     TABLE_PREFIX,
     Fields,
     Problems,
@@ -116,6 +118,11 @@ def _groupings(fields: Fields, properties: Sequence[EventProperty]) -> Sequence[
 _KINDS = ((ViewKind.OVERVIEW, "Figures, chart and tables"), (ViewKind.TABLE, "One table"))
 
 
+async def _stored(report_id: ReportId) -> Fields:
+    fields = fields_of(await get_report(resources().database, org_id(), report_id))
+    return {name: text for name, text in fields.items() if name not in NOT_STORED}
+
+
 @dashboard.get("/reports")
 @needs(Permission.ANALYTICS_READ)
 async def reports() -> Response:
@@ -206,6 +213,7 @@ async def reports_add() -> Response:
 
 @dashboard.get("/reports/<report_id>")
 @needs(Permission.REPORTS_WRITE)
+@of_stored(_stored)
 async def reports_one(report_id: ReportId) -> Response:
     """The form with the report's fields."""
     report = await get_report(resources().database, org_id(), report_id)
@@ -214,14 +222,15 @@ async def reports_one(report_id: ReportId) -> Response:
 
 @dashboard.post("/reports/<report_id>")
 @needs(Permission.REPORTS_WRITE)
+@of_stored(_stored)
 async def reports_change(report_id: ReportId) -> Response:
     """Change the report; its view and its URL stay."""
     report = await get_report(resources().database, org_id(), report_id)
     fields, problems = sent_fields(report), Problems()
     changes = await with_password_hash(read_report(fields, problems), org_id())
     if not problems:
-        if changes.get("expires_at") == report.expires_at:
-            del changes["expires_at"]  # one that has passed may stay
+        if is_unchanged("expires_at"):
+            del changes["expires_at"]  # one that has passed may stay, and one with seconds keeps them
         try:
             await change_report(resources().database, org_id(), report_id, changes, resources().clock())
             return redirect_with_notice("reports", "report-changed")

@@ -10,6 +10,7 @@ from quart import Response, abort
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
@@ -30,6 +31,14 @@ RULES: dict[str, Rule[Any]] = {"name": ItemName(), "color": TagColor()}
 _NEW_FIELDS: Fields = {"name": "", "color": PALETTE["blue"]}
 _read = partial(parse, rules=RULES, required=frozenset(RULES))
 _storing = partial(storing, what="tag")
+
+
+async def _stored(tag_id: TagId) -> Fields:
+    return _fields_of(await _own_tag(tag_id))
+
+
+def _fields_of(tag: Tag) -> Fields:
+    return {"name": tag.name, "color": tag.color}
 
 
 @dashboard.get("/tags")
@@ -53,14 +62,16 @@ async def tags_add() -> Response:
 
 @dashboard.get("/tags/<tag_id>")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def tags_edit(tag_id: TagId) -> Response:
     """The form with the tag's name and colour."""
     tag = await _own_tag(tag_id)
-    return await _form(tag, {"name": tag.name, "color": tag.color}, {})
+    return await _form(tag, _fields_of(tag), {})
 
 
 @dashboard.post("/tags/<tag_id>")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def tags_change(tag_id: TagId) -> Response:
     """Rename the tag, or give it another colour, on all links."""
     tag, fields, problems = await _own_tag(tag_id), sent(RULES), Problems()

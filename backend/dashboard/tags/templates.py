@@ -10,6 +10,7 @@ from quart import Response, abort
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
@@ -31,6 +32,14 @@ RULES: dict[str, Rule[Any]] = {"name": ItemName(), **{name: OPTIONAL[name] for n
 _EMPTY: Fields = dict.fromkeys(RULES, "")
 _read = partial(parse, rules=RULES, required=frozenset({"name"}))
 _storing = partial(storing, what="template")
+
+
+async def _stored(template_id: TemplateId) -> Fields:
+    return _fields_of(await _own_template(template_id))
+
+
+def _fields_of(template: UtmTemplate) -> Fields:
+    return _EMPTY | {"name": template.name} | template.utm
 
 
 @dashboard.get("/templates")
@@ -55,14 +64,16 @@ async def templates_add() -> Response:
 
 @dashboard.get("/templates/<template_id>")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def templates_edit(template_id: TemplateId) -> Response:
     """The form with the template's fields."""
     template = await _own_template(template_id)
-    return await _form(template, _EMPTY | {"name": template.name} | template.utm, {})
+    return await _form(template, _fields_of(template), {})
 
 
 @dashboard.post("/templates/<template_id>")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def templates_change(template_id: TemplateId) -> Response:
     """Change the template; links that it filled stay as they are."""
     template, fields, problems = await _own_template(template_id), sent(RULES), Problems()

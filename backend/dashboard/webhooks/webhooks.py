@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 from quart import Response
@@ -12,6 +12,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissi
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import is_unchanged, of_stored, stored_fields
 from backend.dashboard.links.by_text import link_named
 from backend.dashboard.webhooks.shown import FORMS, TYPES, ShownWebhook, batch_words, shown_webhooks
 from backend.dashboard.webhooks.webhook import webhook_page
@@ -53,7 +54,8 @@ async def fields_of(endpoint: Endpoint) -> dict[str, str]:
         "form": endpoint.form.value,
         "batch_size": str(endpoint.batch_size),
         "links": "\n".join(lines),
-        "tags": ", ".join(tags[tag_id] for tag_id in endpoint.tag_ids if tag_id in tags),
+        # one that was deleted stands there with its id: without it, the webhook would seem to be of all links
+        "tags": ", ".join(tags.get(tag_id, tag_id) for tag_id in endpoint.tag_ids),
         **{_TYPE_PREFIX + event_type: "on" for event_type in endpoint.types},
     }
 
@@ -63,8 +65,13 @@ def sent_fields() -> dict[str, str]:
     return {name: field(name) for name in new_fields()}
 
 
-async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, Any]:
-    """The fields of an endpoint. What is wrong with a field of the form is added to `problems`."""
+async def read_fields(
+    fields: dict[str, str], problems: Problems, unchanged: Container[str] = ()
+) -> dict[str, Any]:
+    """The fields of an endpoint, without links or tags that are `unchanged`: they may be deleted by now.
+
+    What is wrong with a field of the form is added to `problems`.
+    """
     errors: list[FieldError] = []
     size = fields["batch_size"]
     values: dict[str, object] = {
@@ -76,9 +83,12 @@ async def read_fields(fields: dict[str, str], problems: Problems) -> dict[str, A
     }
     rules = endpoint_rules(allows_loopback=resources().settings.allows_loopback_receivers)
     parsed = parse_fields(rules, values, errors)
-    with collect_errors(errors):
-        lines = [line.strip() for line in fields["links"].split("\n") if line.strip()]
-        parsed["link_ids"] = rules["link_ids"].parse("link_ids", [await _link(line) for line in lines])
+    if "links" not in unchanged:
+        with collect_errors(errors):
+            lines = [line.strip() for line in fields["links"].split("\n") if line.strip()]
+            parsed["link_ids"] = rules["link_ids"].parse("link_ids", [await _link(line) for line in lines])
+    if "tags" in unchanged:
+        parsed.pop("tags", None)
     with collect_errors(errors):
         parsed = await with_tag_ids(resources().database, org_id(), parsed)
     add_problems(errors, problems)
@@ -121,6 +131,10 @@ async def _link(text: str) -> LinkId:
     return link.id
 
 
+async def _stored(webhook_id: EndpointId) -> dict[str, str]:
+    return await fields_of(await get_endpoint(resources().database, org_id(), webhook_id))
+
+
 @dashboard.get("/webhooks")
 @needs(Permission.SETTINGS_READ)
 async def webhooks() -> Response:
@@ -158,20 +172,23 @@ async def webhooks_add() -> Response:
 
 @dashboard.get("/webhooks/<webhook_id>/change")
 @needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
+@of_stored(_stored)
 async def webhooks_edit(webhook_id: EndpointId) -> Response:
     """The form with the webhook's fields."""
     endpoint = await get_endpoint(resources().database, org_id(), webhook_id)
     (shown,) = await shown_webhooks([endpoint])
-    return await form_page(await fields_of(endpoint), {}, shown)
+    return await form_page(dict(stored_fields()), {}, shown)
 
 
 @dashboard.post("/webhooks/<webhook_id>/change")
 @needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
+@of_stored(_stored)
 async def webhooks_change(webhook_id: EndpointId) -> Response:
     """Change the webhook."""
     endpoint = await get_endpoint(resources().database, org_id(), webhook_id)
     fields, problems = sent_fields(), Problems()
-    changes = await read_fields(fields, problems)
+    unchanged = list(filter(is_unchanged, ("links", "tags")))
+    changes = await read_fields(fields, problems, unchanged)
     if changes.get("url") == endpoint.url:
         del changes["url"]  # storing the same address would make a failing webhook be tried at once
     if not problems:

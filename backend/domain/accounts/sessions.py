@@ -114,17 +114,24 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def form_token(token: str) -> str:
+def form_token(token: str, written_for: str = "") -> str:
     """The token that every form contains, derived from the cookie's token. Other sites know neither.
 
-    It is a keyed hash: if a page leaks it, the session itself stays safe.
+    It says for which organization the form was written ("" for none) and has a keyed hash: if a page leaks
+    it, the session itself stays safe.
     """
-    return hmac.new(token.encode("utf-8", "surrogatepass"), b"waylink form", hashlib.sha256).hexdigest()
+    signed = f"waylink form {written_for}".encode("utf-8", "surrogatepass")
+    key = token.encode("utf-8", "surrogatepass")
+    return f"{hmac.new(key, signed, hashlib.sha256).hexdigest()}.{written_for}"
 
 
-def is_form_token(sent_token: str, token: str) -> bool:
-    """Whether `sent_token`, which came with a form, belongs to the session of this token.
+def organization_of_form(sent_token: str, token: str) -> str | None:
+    """The organization for which the form with this token was written, "" if for none.
 
-    Takes the same time for every value.
+    None if the form does not belong to the session of `token`. All values of a length take the same time.
     """
-    return hmac.compare_digest(sent_token.encode("utf-8", "surrogatepass"), form_token(token).encode())
+    written_for = sent_token.partition(".")[2]
+    sent, own = (
+        text.encode("utf-8", "surrogatepass") for text in (sent_token, form_token(token, written_for))
+    )
+    return written_for if hmac.compare_digest(sent, own) else None

@@ -14,13 +14,12 @@ async def test_the_organization_is_renamed(
     person: Person, organization: TestOrganization, database: Database
 ) -> None:
     """Every page shows the new name; an empty one is refused, and what was typed stays in the form."""
-    page = await person.get("/settings")
-    await person.submit(page, "/settings/name", organization_name=" Kite & Sons ")
+    await person.send("/settings", "/settings/name", organization_name=" Kite & Sons ")
     assert (await get_organization(database, organization.id)).name == "Kite & Sons"
     assert "Kite &amp; Sons" in (await person.get("/tags")).text
-    refused = await person.submit(page, "/settings/name", organization_name="x" * 201)
+    refused = await person.send("/settings", "/settings/name", organization_name="x" * 201)
     assert (refused.status_code, "must have at most 200 characters" in refused.text) == (422, True)
-    assert (await person.submit(page, "/settings/name", organization_name="")).status_code == 422
+    assert (await person.send("/settings", "/settings/name", organization_name="")).status_code == 422
     assert (await get_organization(database, organization.id)).name == "Kite & Sons"
 
 
@@ -28,16 +27,15 @@ async def test_how_long_it_is_kept(
     person: Person, organization: TestOrganization, database: Database
 ) -> None:
     """Single clicks as long as rolling windows need them, the audit log for 90 days; or without limit."""
-    page = await person.get("/settings")
     for path, name, fewest in (
         ("/settings/click-retention", "click_days", 32),
         ("/settings/audit-retention", "audit_days", 90),
     ):
         for text, days in (("120", 120), ("", None), (str(fewest), fewest)):
-            await person.submit(page, path, **{name: text})
+            await person.send("/settings", path, **{name: text})
             assert getattr(await get_organization(database, organization.id), name) == days
         for text in (str(fewest - 1), "0", "x", "36501"):
-            refused = await person.submit(page, path, **{name: text})
+            refused = await person.send("/settings", path, **{name: text})
             assert refused.status_code == 422
             assert f"must be a whole number from {fewest} to 36,500, or empty." in refused.text
             assert f'value="{text}"' in refused.text

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from quart import Response
 
-from backend.dashboard.accounts.single_sign_on.settings import ProviderForm, single_sign_on_page
+from backend.dashboard.accounts.single_sign_on.settings import (
+    ProviderForm,
+    single_sign_on_page,
+    stored_provider,
+    stored_requirement,
+)
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider, provider_fields
 from backend.domain.accounts.single_sign_on.refusals import SignInRefused
@@ -28,6 +34,7 @@ _NOT_THROUGH_IT = (
 
 @dashboard.post("/single-sign-on/provider")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_provider)
 async def single_sign_on_provider() -> Response:
     """Set the provider, once its own description was read."""
     before = await find_provider(resources().database, org_id())
@@ -52,6 +59,7 @@ async def single_sign_on_remove() -> Response:
 
 @dashboard.post("/single-sign-on/require")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(stored_requirement)
 async def single_sign_on_require() -> Response:
     """Say whether members have to come through the provider. Whoever requires it has come through it."""
     is_on = field("required") == "on"

@@ -6,13 +6,14 @@ An owner opens it to set it up, to see who was not let in, and to require it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from quart import Response
 
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import ROLE_MEANINGS, Role
 from backend.domain.accounts.single_sign_on.group_roles import MOST_GROUP_ROLES
@@ -22,6 +23,7 @@ from backend.domain.accounts.single_sign_on.provider import (
     redirect_uri,
     sign_in_path,
 )
+from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.single_sign_on.refused_sign_ins import list_refusals
 from backend.storage.accounts.single_sign_on.settings import find_group_roles, find_provider
 from backend.web.current import resources
@@ -62,8 +64,41 @@ class ProviderForm:
         )
 
 
+async def _stored() -> Mapping[str, str]:
+    return {**await stored_provider(), **await stored_group_roles(), **await stored_requirement()}
+
+
+async def stored_provider() -> Mapping[str, str]:
+    """The fields of the provider's form."""
+    provider = await find_provider(resources().database, org_id())
+    fields = asdict(ProviderForm.of(provider) if provider else ProviderForm())
+    return {name: ("on" if text else "") if isinstance(text, bool) else text for name, text in fields.items()}
+
+
+async def stored_group_roles() -> Mapping[str, str]:
+    """The fields of the form of groups."""
+    rows, otherwise = await _stored_rows()
+    texts = {"otherwise": otherwise, f"group-{len(rows)}": ""}  # so that a row less is another form, too
+    for place, (group, role) in enumerate(rows):
+        texts |= {f"group-{place}": group, f"role-{place}": role}
+    return texts
+
+
+async def _stored_rows() -> tuple[list[tuple[str, str]], str]:
+    stored = await find_group_roles(resources().database, org_id())
+    rows = [(group_role.group, group_role.role.value) for group_role in stored.mapping]
+    return rows, stored.otherwise or ""
+
+
+async def stored_requirement() -> Mapping[str, str]:
+    """The field of the form that says who has to come through the provider."""
+    organization = await get_organization(resources().database, org_id())
+    return {"required": "on" if organization.requires_single_sign_on else ""}
+
+
 @dashboard.get("/single-sign-on")
 @needs(Permission.ORGANIZATION_WRITE)
+@of_stored(_stored)
 async def single_sign_on() -> Response:
     """The page with all forms."""
     return await single_sign_on_page({})
@@ -81,9 +116,7 @@ async def single_sign_on_page(
     database, base_url = resources().database, resources().settings.base_url
     provider = await find_provider(database, org_id())
     if otherwise is None:
-        stored = await find_group_roles(database, org_id())
-        rows = [(group_role.group, group_role.role.value) for group_role in stored.mapping]
-        otherwise = stored.otherwise or ""
+        rows, otherwise = await _stored_rows()
     return await page(
         "accounts/single_sign_on.html",
         422 if problems else 200,

@@ -8,6 +8,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.saw import is_unchanged, of_stored
 from backend.dashboard.links.editing.form import (
     CHANGE_RULES,
     Fields,
@@ -21,7 +22,7 @@ from backend.dashboard.links.editing.forwarding_form import (
     read_forwarding,
     sent_forwarding,
 )
-from backend.dashboard.links.editing.limit_form import limits_of, read_limits, sent_limits
+from backend.dashboard.links.editing.limit_form import NOT_STORED, limits_of, read_limits, sent_limits
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
 from backend.dashboard.links.editing.tags import TagChoices, choices_for, field_of, sent_choices, tag_changes
 from backend.dashboard.taps.labs import changes_of_link
@@ -30,6 +31,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import InvalidField
 from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, Changes, apply_changes, parse_changes
+from backend.domain.links.limits import LIMIT_TIMES
 from backend.domain.links.links import CreatedBy, Link
 from backend.domain.links.operations import ChangeLink, LinkGone, LinkRequest
 from backend.storage.accounts.users.passwords import with_password_hash
@@ -40,8 +42,15 @@ from backend.web.current import resources
 PREVIEW = "preview_taps"
 
 
+async def _stored(link_id: LinkId) -> Fields:
+    link = await own_link(link_id)
+    fields = limits_of(link) | forwarding_of(link) | fields_of(link)
+    return {name: text for name, text in fields.items() if name not in NOT_STORED}
+
+
 @dashboard.get("/links/<link_id>/edit")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def links_edit(link_id: LinkId) -> Response:
     """The form with the link's current fields."""
     link = await own_link(link_id)
@@ -50,6 +59,7 @@ async def links_edit(link_id: LinkId) -> Response:
 
 @dashboard.post("/links/<link_id>/edit")
 @needs(Permission.LINKS_WRITE)
+@of_stored(_stored)
 async def links_change(link_id: LinkId) -> Response:
     """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
@@ -58,6 +68,8 @@ async def links_change(link_id: LinkId) -> Response:
     body, problems = read_body(fields, CHANGE_RULES)
     for more, more_problems in (read_limits(fields), read_forwarding(fields)):
         body, problems = body | more, problems | more_problems
+    for name in filter(is_unchanged, LIMIT_TIMES):
+        del body[name]  # where clocks are set back, the time that is shown happens twice
     if body["adds_link_id"] is link.adds_link_id:
         del body["adds_link_id"]  # so that it follows a destination that is signed from now on
     if problems:

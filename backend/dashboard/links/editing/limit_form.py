@@ -17,6 +17,8 @@ from backend.domain.links.links import Link
 _TEXT_FIELDS = (*LIMIT_TIMES, "max_clicks", "expired_url")
 # The form's fields for the time zone in which it was shown, and for whether the link asks for a password.
 _ZONE, _HAS_PASSWORD = "limits_zone", "has_password"
+# They only say how others are shown: a change leaves a password as it is.
+NOT_STORED = (_ZONE, _HAS_PASSWORD)
 _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 
@@ -27,14 +29,15 @@ def empty_limits() -> Fields:
 
 def limits_of(link: Link) -> Fields:
     """The text of each field for an existing link. A password is never shown, only that there is one."""
-    limits, zone = link.limits, zone_of_browser()
+    limits, zone = link.limits, _zone() if field(_ZONE) else zone_of_browser()
     texts = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
     times = {
         name: time.astimezone(zone).strftime(_TIME_FORMAT)
         for name in LIMIT_TIMES
         if (time := getattr(limits, name))
     }
-    return empty_limits() | texts | times | {_HAS_PASSWORD: "true" if limits.password_hash else ""}
+    has_password = "true" if limits.password_hash else ""
+    return empty_limits() | texts | times | {_ZONE: zone.key, _HAS_PASSWORD: has_password}
 
 
 def sent_limits(link: Link | None = None) -> Fields:

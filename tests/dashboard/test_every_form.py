@@ -1,0 +1,346 @@
+"""Every form, found by a walk over all routes and pages: what it does in another organization, over somebody
+else's change, when sent from the page before, and when sent twice. `pytest -s` prints the table.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from html import unescape
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import Service
+from backend.dashboard.frame.blueprint import needs_of
+from backend.domain.accounts.roles import Role
+from backend.domain.accounts.sessions import form_token, hash_token
+from backend.domain.annotations.annotation import ANNOTATIONS
+from backend.domain.ids import OrgId
+from backend.storage.accounts.users.sessions import set_session_organization
+from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.driver.mongo import Database
+from backend.storage.links import links
+from backend.storage.outbox.sequencer import place_all
+from backend.storage.reports import reports
+from backend.storage.webhooks import endpoints
+from tests.dashboard.office import NOT_PAGES
+from tests.dashboard.people import FormsOf, Person, browser, heading, make_user, open_session
+from tests.dashboard.routes import routes
+from tests.dashboard.test_policy import everything_of
+from tests.facts.organizations import TestOrganization
+
+POSTED = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
+ACTION = re.compile(r'\baction="([^"]*)"')
+TYPED = "what somebody typed"
+# Why a form is compared with nothing: it puts back nothing that somebody else has changed.
+MAKES = "makes something new"
+SAYS = "says what it wants"
+REMOVES = "removes something"
+DOES = "does something"
+UNCOMPARED = {
+    **dict.fromkeys(
+        (
+            *("alerts_add", "archives_ask", "costs_sheet_check", "costs_sheet_done", "costs_tell"),
+            *("domains_add", "funnels_add", "install_with_key", "keys_create", "links_create"),
+            *("links_qr_logo", "links_sheet_check", "links_sheet_done", "mails_add", "members_invite"),
+            *("notes_add", "origins_add", "provisioning_make_token", "reports_add", "segments_add"),
+            *("tags_add", "templates_add", "webhooks_add"),
+        ),
+        MAKES,
+    ),
+    **dict.fromkeys(
+        (
+            *("links_archive", "links_bulk", "links_bulk_done", "links_status"),
+            *("settings_deletion_ask", "settings_deletion_take_back"),
+            *("webhooks_go_on", "webhooks_status"),
+        ),
+        SAYS,
+    ),
+    **dict.fromkeys(
+        (
+            *("alerts_delete", "archives_delete", "costs_delete", "customer_erase"),
+            *("domains_forget_orphans", "domains_remove", "funnels_delete", "keys_revoke"),
+            *("mails_remove", "members_remove", "members_withdraw", "notes_delete", "origins_remove"),
+            *("provisioning_forget", "provisioning_revoke_token", "reports_delete", "segments_delete"),
+            *("single_sign_on_remove", "tags_delete", "templates_delete", "webhooks_delete"),
+        ),
+        REMOVES,
+    ),
+    **dict.fromkeys(
+        (
+            *("alerts_seen", "domains_check", "domains_draw_picture", "keys_rotate", "links_preview"),
+            *("links_qr_sheet", "links_qr_sheet_file", "mails_ask", "mails_try", "mails_try_form"),
+            *("members_reset", "webhooks_replay", "webhooks_rotate", "webhooks_test"),
+        ),
+        DOES,
+    ),
+}
+# Forms that compare a digest of their own, of the very list that they change.
+OWN_DIGEST = {"links_rules_save", "links_rules_order"}
+# A field of each compared form, what one person stores in it, and what another would store after that.
+CHANGES = {
+    "alerts_change": ("name", "Theirs", "Mine"),
+    "destinations_set": ("refused", "their-casino.example", "my-casino.example"),
+    "domains_save_look": ("root_url", "https://theirs.example/", "https://mine.example/"),
+    "funnels_change": ("name", "Theirs", "Mine"),
+    "links_change": ("destination_url", "https://theirs.example/", "https://mine.example/"),
+    "mails_change": ("timezone", "Europe/Berlin", "Europe/Paris"),
+    "members_role": ("role", "editor", "viewer"),
+    "notes_change": ("text", "Theirs", "Mine"),
+    "reports_change": ("shows_revenue", "on", ""),
+    "set_apps_of_domain": ("custom_scheme", "theirs", "mine"),
+    "settings_audit_retention": ("audit_days", "100", "200"),
+    "settings_click_ids": ("click_ids", "", "on"),
+    "settings_click_retention": ("click_days", "100", "200"),
+    "settings_event_properties": ("others", "theirs", "mine"),
+    "settings_name": ("organization_name", "Theirs", "Mine"),
+    "settings_retention": ("retention_days", "100", "200"),
+    "settings_withdrawal": ("erases_on_withdrawal", "on", ""),
+    "single_sign_on_groups": ("group-0", "Theirs", "Mine"),
+    "tags_change": ("name", "Theirs", "Mine"),
+    "templates_change": ("utm_source", "theirs", "mine"),
+    "webhooks_change": ("url", "https://theirs.example/", "https://mine.example/"),
+}
+# Compared forms that can't be stored here: they need a provider that answers, or a second factor.
+NOT_STORED = {
+    "settings_require_second_factor",
+    "single_sign_on_provider",
+    "single_sign_on_require",
+}
+PROBLEM = r'class="problem"[^>]*>(.*?)</p>'
+SENT = ("required", "issuer", "requires_second_factor")
+
+
+@dataclass(slots=True)
+class Row:
+    """What was seen of a form."""
+
+    endpoint: str
+    seen: str = ""
+    back: str = ""
+    twice: str = ""
+    page: str = ""
+    action: str = ""
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+@pytest.fixture
+async def owner(
+    service: Service, database: Database, other: TestOrganization, organization: TestOrganization
+) -> AsyncIterator[Person]:
+    """An owner of `other`, where the session begins, and of `organization`."""
+    async with browser(service) as client:
+        made = Person(client, await make_user(database, other.id, organization.id))
+        await open_session(database, made)
+        yield made
+
+
+def token_of(person: Person) -> str:
+    """The token of the session's cookie."""
+    return str(person.client.cookies["waylink"])
+
+
+async def switch(database: Database, person: Person, org_id: OrgId) -> None:
+    """What another tab does: the session is of this organization from now on."""
+    await set_session_organization(database, hash_token(token_of(person)), org_id)
+
+
+def endpoint_of(service: Service, action: str) -> str:
+    """The name of the form's route: of those that fit, the one with the fewest names in it."""
+    path = action.partition("?")[0].partition("#")[0]
+    rules = [rule for rule in service.api.url_map.iter_rules() if "POST" in (rule.methods or ())]
+    fitting = [rule for rule in rules if re.fullmatch(re.sub(r"<[^>]+>", "[^/]+", rule.rule), path)]
+    assert fitting, f"{action} has no route"
+    return str(min(fitting, key=lambda rule: len(rule.arguments)).endpoint).removeprefix("dashboard.")
+
+
+def posted_forms(page: httpx.Response) -> Iterator[str]:
+    """The actions of a page's forms."""
+    for tag in POSTED.findall(page.text):
+        action = ACTION.search(tag)
+        assert action, f"{page.url}: {tag} has no address"
+        yield unescape(action[1])
+
+
+async def walk(service: Service, database: Database, person: Person, ids: dict[str, str]) -> dict[str, Row]:
+    """Every form of the pages by its endpoint; each has the token of the page's organization."""
+    own = await find_user_by_email(database, person.email)
+    assert own
+    rows: dict[str, Row] = {}
+    for path in sorted(set(routes("GET", ids))):
+        if any(part in path for part in (*NOT_PAGES, "/picture")) or path.startswith(
+            ("/join", "/new-password", "/forgot")
+        ):
+            continue
+        page = await person.get(path)
+        for action in posted_forms(page) if page.status_code == 200 else ():
+            endpoint = endpoint_of(service, action)
+            if own.id in action:
+                continue  # who walks stays an owner
+            fields = FormsOf(page.text).fields_of(unescape(action))
+            assert "form_token" in fields, f"{endpoint} on {path} does not say its organization"
+            rows.setdefault(endpoint, Row(endpoint, page=path, action=action, fields=fields))
+    return rows
+
+
+async def look_at(person: Person, row: Row) -> None:
+    """Store somebody's change, send it twice, and then the change of somebody who has the page of before."""
+    name, theirs, mine = CHANGES[row.endpoint]
+    first, twice, late = [
+        await person.client.post(row.action, data=row.fields | {name: value})
+        for value in (theirs, theirs, mine)
+    ]
+    assert (first.status_code, twice.status_code) == (303, 303), (
+        f"{row.endpoint}: {re.findall(PROBLEM, first.text)}"
+    )
+    assert (late.status_code, heading(late)) == (409, "Somebody was faster"), row.endpoint
+    cells = re.findall(r'<div class="kept">(.*?)</div>', late.text)
+    assert [mine or "Nothing", theirs or "Nothing"] == cells, row.endpoint
+    again = await person.client.post(row.action, data=FormsOf(late.text).fields_of(row.action))
+    assert again.status_code == 303, row.endpoint
+    row.seen, row.back, row.twice = "compared", "409, both shown", "stored once"
+
+
+def of_organization(service: Service) -> dict[str, str]:
+    """The path, with names in place of ids, of each form that acts for an organization, by its endpoint."""
+    views = service.api.view_functions
+    return {
+        rule.endpoint.removeprefix("dashboard."): rule.rule
+        for rule in service.api.url_map.iter_rules()
+        if rule.endpoint.startswith("dashboard.") and "POST" in (rule.methods or ())
+        if needs_of(views[rule.endpoint])
+    }
+
+
+async def refused_elsewhere(person: Person, org_id: OrgId, endpoint: str, path: str) -> dict[str, str]:
+    """Send a form that was opened in this organization while the session is of another one; what was sent."""
+    sent = {"form_token": form_token(token_of(person), org_id), "name": TYPED}
+    answer = await person.client.post(path, data=sent)
+    assert answer.status_code == 409, endpoint
+    assert heading(answer) == "That form is of another organization", endpoint
+    assert TYPED in answer.text, endpoint
+    assert FormsOf(answer.text).fields_of(path) == sent | {"kept_form": "yes"}, endpoint
+    return sent
+
+
+def filled(path: str, ids: dict[str, str]) -> str:
+    """The path with these ids."""
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: ids.get(found[1], "none"), path)
+
+
+async def test_every_form_acts_for_its_own_organization(
+    service: Service,
+    database: Database,
+    owner: Person,
+    other: TestOrganization,
+    organization: TestOrganization,
+    their_ids: dict[str, str],
+) -> None:
+    """After a switch in another tab, each form is refused with what was typed kept, and changes nothing in
+    either organization; sent again from there, it acts where it was opened."""
+    await switch(database, owner, organization.id)
+    for org_id in (other.id, organization.id):
+        await place_all(database, org_id)  # what waits for its place in the feed
+    before = [await everything_of(database, org_id) for org_id in (other.id, organization.id)]
+    for endpoint, path in of_organization(service).items():
+        sent = await refused_elsewhere(owner, other.id, endpoint, filled(path, their_ids))
+    assert [await everything_of(database, org_id) for org_id in (other.id, organization.id)] == before
+    again = await owner.client.post("/tags", data=sent | {"color": "#2563eb", "kept_form": "yes"})
+    assert again.status_code == 303
+    assert TYPED in (await owner.get("/tags")).text
+    await switch(database, owner, organization.id)
+    assert TYPED not in (await owner.get("/tags")).text
+
+
+async def test_the_table_of_all_forms(
+    service: Service,
+    database: Database,
+    owner: Person,
+    other: TestOrganization,
+    organization: TestOrganization,
+    their_ids: dict[str, str],
+) -> None:
+    """Each form is compared with what is stored, or is known to put back nothing; what is compared is refused
+    where its page is not of now, with both texts; sent twice, or from the page before, no form breaks."""
+    await make_user(database, other.id, role=Role.VIEWER)
+    rows = await walk(service, database, owner, their_ids)
+    compared = {
+        endpoint
+        for endpoint in of_organization(service)
+        if hasattr(service.api.view_functions[f"dashboard.{endpoint}"], "reads_stored")
+    }
+    known = compared | OWN_DIGEST | set(UNCOMPARED)
+    assert set(of_organization(service)) - known == set(), "forms that may put back another's change"
+    assert known - set(of_organization(service)) == set(), "forms that there are not any more"
+    for row in sorted(rows.values(), key=lambda row: UNCOMPARED.get(row.endpoint) == REMOVES):
+        if row.endpoint in CHANGES:
+            await look_at(owner, row)
+        elif row.endpoint in of_organization(service) and row.endpoint not in NOT_STORED:
+            row.seen = UNCOMPARED.get(row.endpoint, "a digest of its own")
+            answers = [await owner.client.post(row.action, data=row.fields) for _ in range(2)]
+            row.back = row.twice = ", then ".join(str(answer.status_code) for answer in answers)
+            assert max(answer.status_code for answer in answers) < 500, row.endpoint
+    token = form_token(token_of(owner), other.id)
+    for endpoint in NOT_STORED:
+        path = of_organization(service)[endpoint]
+        stale = await owner.client.post(path, data={"form_token": token, **dict.fromkeys(SENT, TYPED)})
+        assert (stale.status_code, heading(stale)) == (409, "Somebody was faster"), endpoint
+        rows[endpoint] = Row(endpoint, action=path, seen="compared", back="409")
+    assert compared == set(CHANGES) | NOT_STORED
+    assert compared - set(rows) == set(), "forms that no page of the walk has"
+    await switch(database, owner, organization.id)
+    print(f"\n{'form':34}{'organization':20}{'seen':24}{'back button':20}sent twice")
+    for row in rows.values():
+        if row.endpoint in of_organization(service):
+            await refused_elsewhere(owner, other.id, row.endpoint, row.action)
+            print(f"{row.endpoint:34}{'refused, kept':20}{row.seen:24}{row.back:20}{row.twice}")
+
+
+# The second half past two of a night in Berlin, and some seconds: no form shows which one it is.
+TWICE = datetime(2027, 10, 31, 1, 30, 17, tzinfo=UTC)
+GONE = str(uuid.uuid4())
+
+
+@pytest.mark.parametrize(
+    ("collection", "id_name", "stored", "page", "renamed"),
+    [
+        (links.NAME, "link_id", {"limits": {"expires_at": TWICE}}, "/links/{}/edit", "link_name"),
+        (reports.NAME, "report_id", {"expires_at": TWICE}, "/reports/{}", "name"),
+        (ANNOTATIONS.collection, "note_id", {"at": TWICE, "is_of_day": False}, "/annotations/{}", "text"),
+        (ANNOTATIONS.collection, "note_id", {"link_id": GONE}, "/annotations/{}", "text"),
+        (
+            endpoints.NAME,
+            "webhook_id",
+            {"tag_ids": [GONE], "link_ids": [GONE]},
+            "/webhooks/{}/change",
+            "type-lead",
+        ),
+    ],
+)
+async def test_what_a_form_can_t_show_stays(
+    database: Database,
+    owner: Person,
+    their_ids: dict[str, str],
+    collection: str,
+    id_name: str,
+    stored: dict[str, Any],
+    page: str,
+    renamed: str,
+) -> None:
+    """Where another field is changed, a time keeps its seconds and its hour of a night that has it twice, and
+    what was about a link or tag that is deleted does not become about all of them."""
+    owner.client.cookies.set("waylink_zone", "Europe/Berlin")
+    one = {"_id": their_ids[id_name]}
+    await database[collection].update_one(one, {"$set": stored})
+    path = page.format(their_ids[id_name])
+    answer = await owner.send(path, path, **{renamed: "on"})
+    assert answer.status_code == 303, re.findall(PROBLEM, answer.text)
+    document = await database[collection].find_one(one)
+    assert document
+    assert document.items() >= stored.items()
+    assert "on" in str(document) or "lead" in str(document)
