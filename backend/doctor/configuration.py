@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import urlsplit
 
 import httpx
@@ -15,6 +16,12 @@ from backend.settings import Settings
 
 _findings = Findings(Area.CONFIGURATION)
 SECONDS = 10.0  # that an answer may take
+# The public addresses, with the shortest prefix of networks among them that belong to somebody, such as to a
+# content delivery network.
+_PUBLIC: tuple[tuple[IPv4Network | IPv6Network, int], ...] = (
+    (IPv4Network("0.0.0.0/0"), 8),
+    (IPv6Network("2000::/3"), 16),
+)
 
 
 def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
@@ -27,6 +34,7 @@ def examine_settings(settings: Settings, environment: Mapping[str, str]) -> Iter
     yield examine_folder(settings.clicks_dir)
     yield from examine_owners(settings.data_dir)
     yield from _examine_unreadable(settings)
+    yield from _examine_trusted(settings)
     if settings.country_header and not settings.trusted_proxies:
         yield _findings.warning(
             "WAYLINK_COUNTRY_HEADER",
@@ -70,6 +78,19 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
             "The API's public address is not https: keys travel in the clear, and https sites can't use it.",
             "Put a proxy with a certificate before the service, and set WAYLINK_BASE_URL to https://….",
         )
+
+
+def _examine_trusted(settings: Settings) -> Iterator[Finding]:
+    """Findings on networks in which anybody may be."""
+    for text in settings.trusted_proxies:
+        network = ip_network(text, strict=False)
+        if any(public.overlaps(network) and network.prefixlen < widest for public, widest in _PUBLIC):
+            yield _findings.warning(
+                "WAYLINK_TRUSTED_PROXIES",
+                f"{text} is trusted, in which anybody may be: who reaches the service's port tells it any "
+                "address and country, and has the limits of as many visitors.",
+                "Name only the addresses or networks of your proxies.",
+            )
 
 
 def _examine_unreadable(settings: Settings) -> Iterator[Finding]:

@@ -12,18 +12,20 @@ from backend.settings import Settings
 _findings = Findings(Area.PROXIES)
 _PROBE = "/serviceCore/sdk/v1/probe/"
 _READ_HEADER = "X-Forwarded-For"
+_SET_IT = "Set it to the address or network from which the proxy calls the service, and restart the service."
 
 
 async def examine_proxies(client: httpx.AsyncClient, settings: Settings) -> Finding | None:
     """Whether the service's settings name the proxies before it; None if the service does not answer."""
     try:
         answer = await client.post(f"{settings.base_url}{_PROBE}{secrets.token_hex(8)}", content=b"{}")
-        forwarded = set(answer.json()["forwarded"])
+        told = answer.json()
+        forwarded, is_trusted = set(told["forwarded"]), told["trusted"]
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return None
     trusted = ", ".join(settings.trusted_proxies)
     if _READ_HEADER in forwarded:
-        return _known(trusted) if trusted else _unknown()
+        return _known(trusted, is_trusted=is_trusted) if trusted else _unknown()
     if trusted:
         return _findings.warning(
             "WAYLINK_TRUSTED_PROXIES",
@@ -41,8 +43,17 @@ async def examine_proxies(client: httpx.AsyncClient, settings: Settings) -> Find
     )
 
 
-def _known(trusted: str) -> Finding:
-    return _findings.ok("WAYLINK_TRUSTED_PROXIES", f"A proxy sends {_READ_HEADER}, and {trusted} is trusted.")
+def _known(trusted: str, *, is_trusted: bool) -> Finding:
+    if is_trusted:
+        return _findings.ok(
+            "WAYLINK_TRUSTED_PROXIES", f"A proxy sends {_READ_HEADER}, and it is trusted: {trusted}."
+        )
+    return _findings.warning(
+        "WAYLINK_TRUSTED_PROXIES",
+        f"A proxy sends {_READ_HEADER}, but is not what is trusted, {trusted}: every visitor gets the "
+        "proxy's country, and all share one address's limits.",
+        _SET_IT,
+    )
 
 
 def _unknown() -> Finding:
@@ -50,5 +61,5 @@ def _unknown() -> Finding:
         "WAYLINK_TRUSTED_PROXIES",
         f"A proxy sends {_READ_HEADER}, but none is trusted: every visitor gets the proxy's country, "
         "and all share one address's limits.",
-        "Set it to the address or network from which the proxy calls the service.",
+        _SET_IT,
     )

@@ -14,7 +14,7 @@ from backend.json_api.json_body import read_bytes
 from backend.sdk_api.blueprint import sdk
 from backend.sdk_api.origins import ALLOW_ORIGIN, EXPOSED, CallingSite, reader_of
 from backend.sdk_api.service import SdkService
-from backend.web.current import of_app
+from backend.web.current import of_app, peer, resources
 
 # Only hashes are sent back: this route must not read out what a proxy adds to a request.
 HASHED = ("Content-Type", "Cookie", "Origin", "Referer", "User-Agent", "X-Waylink-Probe")
@@ -24,7 +24,10 @@ FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-IP")
 
 @sdk.route("/probe/<path:rest>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def probe(rest: str) -> Response:
-    """What arrived: method, rest of the path, query, hashes of body and headers, and proxies' headers."""
+    """What arrived: method, rest of the path, query, hashes of body and headers, and proxies' headers.
+
+    And whether whoever sent it is a proxy that is trusted.
+    """
     body = await read_bytes()
     return jsonify(
         {
@@ -32,6 +35,7 @@ async def probe(rest: str) -> Response:
             "path": rest,
             "query": request.query_string.decode("ascii", "replace"),
             "forwarded": [name for name in FORWARDED if name in request.headers],
+            "trusted": resources().proxies.trusts(peer()),
             "body_sha256": hashlib.sha256(body).hexdigest(),
             "headers_sha256": {
                 name: hashlib.sha256(request.headers[name].encode()).hexdigest()

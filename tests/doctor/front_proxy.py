@@ -19,6 +19,7 @@ _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"
 class Behaviour:
     """What the proxy does besides forwarding; a test changes it as it goes."""
 
+    address: str = "127.0.0.1"  # from which it calls the service
     sends: dict[str, str] = field(default_factory=dict)  # headers that it adds to requests
     host: str | None = None  # the Host header that it sends instead of the visitor's
     answers: dict[str, tuple[int, dict[str, str], bytes]] = field(default_factory=dict)  # its own, by path
@@ -43,9 +44,11 @@ def front_proxy(upstream: str) -> Iterator[tuple[int, Behaviour]]:
         def _forward(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}
             changes = behaviour.sends | ({"Host": behaviour.host} if behaviour.host else {})
-            answer = httpx.request(
-                self.command, upstream + self.path, content=body, headers=headers | changes, timeout=20
-            )
+            transport = httpx.HTTPTransport(local_address=behaviour.address)
+            with httpx.Client(transport=transport, timeout=20) as service:
+                answer = service.request(
+                    self.command, upstream + self.path, content=body, headers=headers | changes
+                )
             headers = {name: value for name, value in answer.headers.items() if name not in _HOP_BY_HOP}
             return answer.status_code, headers, answer.content
 

@@ -20,12 +20,14 @@ from click.testing import Result
 from pymongo import MongoClient
 from pymongo.database import Database
 
+from backend.doctor.configuration import examine_settings
 from backend.doctor.domains.association_files import examine_association_files
 from backend.doctor.domains.site import SiteVisitor, site_of
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.finding import Severity
 from backend.domain.ids import KeyId, OrgId
 from backend.environment import load_settings
+from backend.settings import Settings
 from backend.storage.database import Indexes, open_database
 from backend.storage.embedded.mongod_admin import MongodAdmin
 from backend.storage.embedded.mongod_process import Mongod
@@ -40,6 +42,7 @@ FINGERPRINT = ":".join(["AB"] * 32)
 APPLE = "/.well-known/apple-app-site-association"
 GOOGLE = "/.well-known/assetlinks.json"
 APPS = Apps(IosApp("A1B2C3D4E5", "com.shop.app"), AndroidApp("com.shop.app", (FINGERPRINT,)))
+PROXY = "127.0.0.9"
 LONG_AGO = datetime(2024, 1, 1, tzinfo=UTC)
 Finding = dict[str, str]
 
@@ -81,6 +84,7 @@ class Installation:
             "WAYLINK_BASE_URL": f"http://127.0.0.1:{self.proxy_port}",
             "WAYLINK_PORT": str(self.proxy_port),
             "WAYLINK_LOCAL_SHORT_URLS": "true",
+            "WAYLINK_TRUSTED_PROXIES": "",
             **settings,
         }
         return invoke(*arguments, environment=environment)
@@ -88,10 +92,12 @@ class Installation:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    """A service with which doctor finds nothing to warn of."""
+    """A service with which doctor finds nothing to warn of. It trusts a proxy at one address."""
     # With a MongoDB of its own, as is the default: of a configured one with one member, as the tests share,
     # doctor warns.
-    with service_process(tmp_path_factory.mktemp("data"), WAYLINK_LOCAL_SHORT_URLS="true") as running:
+    trusted = {"WAYLINK_TRUSTED_PROXIES": PROXY}
+    data = tmp_path_factory.mktemp("data")
+    with service_process(data, WAYLINK_LOCAL_SHORT_URLS="true", **trusted) as running:
         yield running
 
 
@@ -238,21 +244,49 @@ def test_domains_that_do_not_work(installation: Installation) -> None:
     assert "names no certificate" in messages(about(findings, "domains", "warning"))
 
 
+FOR = {"X-Forwarded-For": "203.0.113.9"}
+
+
 @pytest.mark.parametrize(
-    ("sends", "trusted", "words"),
+    ("sends", "address", "trusted", "words"),
     [
-        ({"X-Forwarded-For": "203.0.113.9"}, "", "none is trusted: every visitor gets the proxy's country"),
-        ({}, "10.0.0.0/8", "10.0.0.0/8 is trusted, but no X-Forwarded-For arrives"),
-        ({"Forwarded": "for=203.0.113.9"}, "", "sends Forwarded; the service reads X-Forwarded-For only"),
-        ({"X-Forwarded-For": "203.0.113.9"}, "127.0.0.1", ""),
+        (FOR, "127.0.0.1", "", "none is trusted: every visitor gets the proxy's country"),
+        (FOR, "127.0.0.1", "10.0.0.0/8", "but is not what is trusted, 10.0.0.0/8"),
+        ({}, "127.0.0.1", "10.0.0.0/8", "10.0.0.0/8 is trusted, but no X-Forwarded-For arrives"),
+        (
+            {"Forwarded": "for=::1"},
+            "127.0.0.1",
+            "",
+            "sends Forwarded; the service reads X-Forwarded-For only",
+        ),
+        (FOR, PROXY, PROXY, ""),
     ],
 )
-def test_proxies(installation: Installation, sends: dict[str, str], trusted: str, words: str) -> None:
+def test_proxies(
+    installation: Installation, sends: dict[str, str], address: str, trusted: str, words: str
+) -> None:
     """A proxy that the service does not know of, or one that it waits for in vain, is a warning."""
     installation.proxy.sends |= sends
+    installation.proxy.address = address
     _, findings = installation.doctor(WAYLINK_TRUSTED_PROXIES=trusted)
     warnings = about(findings, "proxies", "warning")
     assert [words in finding["message"] for finding in warnings] == ([True] if words else [])
+
+
+def test_networks_of_everybody() -> None:
+    """Trusting any network in which strangers may be is a warning; the wide networks of proxies are none."""
+    networks = (
+        "0.0.0.0/0",
+        "::/0",
+        "128.0.0.0/1",
+        "10.0.0.0/8",
+        "104.16.0.0/13",
+        "2400:cb00::/32",
+        "fc00::/7",
+    )
+    findings = examine_settings(Settings(trusted_proxies=networks), {})
+    told = [finding for finding in findings if finding.subject == "WAYLINK_TRUSTED_PROXIES"]
+    assert [finding.message.split()[0] for finding in told] == ["0.0.0.0/0", "::/0", "128.0.0.0/1"]
 
 
 def test_keys(installation: Installation) -> None:
