@@ -6,7 +6,6 @@ import re
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import httpx
@@ -15,10 +14,10 @@ import pytest
 from backend.domain.fields.rules import WebAddress
 from tests.conftest import ServiceStarter
 from tests.faults.links import DOMAIN, new_limited_link, new_link
-from tests.processes.local_server import Silent, local_server
+from tests.faults.mongod import stopped_mongod
 from tests.processes.programs import find_program
 from tests.processes.proxy_process import server_process
-from tests.processes.service_process import ServiceProcess, free_port
+from tests.processes.service_process import ServiceProcess, free_port, service_process
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 Server = Callable[[Path, str], AbstractContextManager[str]]
@@ -94,7 +93,9 @@ def get(address: str, folder: Path, host: str, path: str) -> httpx.Response:
     root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
     verify = ssl.create_default_context(cafile=root) if root.exists() else True
     with httpx.Client(verify=verify) as visitor:
-        return visitor.get(address + path, headers={"host": host}, extensions={"sni_hostname": host})
+        return visitor.get(
+            address + path, headers={"host": host}, extensions={"sni_hostname": host}, timeout=60
+        )
 
 
 @pytest.mark.parametrize("server", [caddy, nginx])
@@ -148,23 +149,17 @@ def test_nginx_goes_on_with_one_of_two_hosts(
     assert answers == [302] * 20
 
 
-class _Overloaded(Silent, BaseHTTPRequestHandler):
-    """A host that answers 503, but for one path."""
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.send_response(302 if self.path == "/cached" else 503)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-
 def test_nginx_gives_no_host_up_for_its_503(tmp_path: Path) -> None:
-    """Links in memory lead on while others are answered 503 by both hosts, as in an outage of MongoDB."""
-    with local_server(_Overloaded) as one, local_server(_Overloaded) as other:
-        hosts = [f"127.0.0.1:{server.server_port}" for server in (one, other)]
-        with nginx(tmp_path, *hosts) as address:
-            answers = [get(address, tmp_path, DOMAIN, path).status_code for path in ("/x", "/cached") * 3]
-    assert answers == [503, 302] * 3
+    """While MongoDB hangs, both hosts answer 503 for what is not in memory, and links that are lead on."""
+    with service_process(tmp_path / "data") as service:
+        path = new_link(service)["path"]
+        host = service.base_url.replace("http://localhost", "127.0.0.1")
+        with nginx(tmp_path, host, host.removeprefix("http://")) as address:
+            assert get(address, tmp_path, DOMAIN, path).status_code == 302
+            with stopped_mongod(tmp_path / "data"):
+                asked = ("/x", path, path, "/y", path)
+                answers = [get(address, tmp_path, DOMAIN, path).status_code for path in asked]
+    assert answers == [503, 302, 302, 503, 302]
 
 
 @pytest.mark.parametrize("server", [caddy, nginx])
