@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from typing import Any, Generic, TypeVar
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
+AnyT = TypeVar("AnyT")
 
 
 class NotStored(ConnectionError):
@@ -23,7 +26,8 @@ class _Waiting(Generic[ItemT, ResultT]):
     and until when its sender waits (by the loop's clock).
 
     `is_refused` says that the sender was told that the item was not stored. The clock can't say so, since a
-    timer may fire a little early.
+    timer may fire a little early. `is_set_aside` says that the item's group failed, and that its owner's part
+    of it is tried by itself.
     """
 
     item: ItemT
@@ -34,6 +38,7 @@ class _Waiting(Generic[ItemT, ResultT]):
     stored: asyncio.Future[ResultT]
     ends: float
     is_refused: bool = False
+    is_set_aside: bool = False
 
 
 @dataclass(slots=True)
@@ -65,6 +70,8 @@ class GroupCommit(Generic[ItemT, ResultT]):
     # While one group waits for the disks of a majority, other groups can be sent. They have to be full, since
     # dividing the same items among more groups costs more.
     MOST_WRITERS = 4
+    # For which items of an owner are tried by themselves, where some of them can't be stored.
+    SECONDS_FOR_BAD = 1.0
 
     def __init__(
         self,
@@ -88,6 +95,7 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._turn = 0  # of the last item that was taken
         self._is_gathering = False
         self._writers: set[asyncio.Task[None]] = set()
+        self._aside: dict[Hashable, asyncio.Task[None]] = {}  # by owner, what was set aside last
 
     def seconds_left(self) -> float:
         """How long the current caller waits at most."""
@@ -191,18 +199,21 @@ class GroupCommit(Generic[ItemT, ResultT]):
         self._turn = waiting.turn
         self._waiting_size -= waiting.size
 
-    async def _commit(self, members: Sequence[_Waiting[ItemT, ResultT]]) -> None:
+    async def _commit(self, group: Sequence[_Waiting[ItemT, ResultT]]) -> None:
+        try:
+            if error := await self._error_of(group):
+                await self._store_apart(group, error)
+        finally:
+            # Whatever happens, nobody waits for what nobody does any more.
+            _fail([waiting for waiting in group if not waiting.is_set_aside], NotStored())
+
+    async def _error_of(self, members: Sequence[_Waiting[ItemT, ResultT]]) -> Exception | None:
+        """Store these items, and answer. Returns the error if one of them may be to blame for it."""
         now = asyncio.get_running_loop().time()
         # Callers who no longer wait were told that nothing was stored.
         group = [waiting for waiting in members if waiting.ends > now and not waiting.is_refused]
-        if group:
-            try:
-                await self._store_group(group, now)
-            finally:
-                # Whatever happens, nobody waits for what nobody does any more.
-                _fail(group, NotStored())
-
-    async def _store_group(self, group: Sequence[_Waiting[ItemT, ResultT]], now: float) -> None:
+        if not group:
+            return None
         try:
             with self.within(max(waiting.ends for waiting in group) - now):
                 results = await self._store([waiting.item for waiting in group])
@@ -210,18 +221,66 @@ class GroupCommit(Generic[ItemT, ResultT]):
             if (writer := asyncio.current_task()) and writer.cancelling():
                 raise  # else something within `store` was, and the writer goes on
         except Exception as error:
-            if not self._is_unreachable(error):
-                await self._commit_alone(group, error)
+            return None if self._is_unreachable(error) else error
         else:
             _answer(group, results)
+        return None
 
-    async def _commit_alone(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
-        """Store each item of a failed group by itself: one bad item may have made all of them fail."""
-        if len(group) == 1:
-            _fail(group, error)
-            return
+    async def _store_apart(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
+        """Store a group that failed in parts: one bad item may have made all of them fail.
+
+        Owners are parted first, so that those without a bad item have soon been answered.
+        """
+        by_owner: defaultdict[Hashable, list[_Waiting[ItemT, ResultT]]] = defaultdict(list)
         for waiting in group:
-            await self._commit([waiting])
+            by_owner[waiting.owner].append(waiting)
+        if len(by_owner) == 1:
+            self._set_aside(group, error)
+        else:
+            parts = (list(chain(*some)) for some in _halves([*by_owner.values()]))
+            await asyncio.gather(*map(self._commit, parts))
+
+    def _set_aside(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
+        """Try an owner's group that failed in parts, while the next groups are stored. Of an owner, one group
+        after the other is tried so."""
+        for waiting in group:
+            waiting.is_set_aside = True
+        owner = group[0].owner
+        trying = asyncio.create_task(self._store_of_one(group, error, self._aside.get(owner)))
+        self._aside[owner] = trying
+        trying.add_done_callback(lambda ended: self._aside.get(owner) is ended and self._aside.pop(owner))
+
+    async def _store_of_one(
+        self,
+        group: Sequence[_Waiting[ItemT, ResultT]],
+        error: Exception,
+        former: asyncio.Task[None] | None,
+    ) -> None:
+        """Store what can be stored of an owner's group, once the `former` one is done."""
+        try:
+            if former:
+                await asyncio.wait([former])
+            await self._store_halves(group, error)
+        finally:
+            _fail(group, NotStored())
+
+    async def _store_halves(self, group: Sequence[_Waiting[ItemT, ResultT]], error: Exception) -> None:
+        """For SECONDS_FOR_BAD at most. The rest is to be sent again."""
+        loop = asyncio.get_running_loop()
+        until, failed = loop.time() + self.SECONDS_FOR_BAD, deque([(group, error)])
+        while failed and loop.time() < until:
+            part, error = failed.popleft()
+            if len(part) == 1:
+                _fail(part, error)
+                continue
+            for half in _halves(part):
+                if error_of_half := await self._error_of(half):
+                    failed.append((half, error_of_half))
+
+
+def _halves(items: Sequence[AnyT]) -> tuple[Sequence[AnyT], Sequence[AnyT]]:
+    middle = len(items) // 2
+    return items[:middle], items[middle:]
 
 
 def _turn_of(waiting: _Waiting[Any, Any]) -> int:

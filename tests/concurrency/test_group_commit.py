@@ -86,17 +86,42 @@ async def test_a_group_has_a_largest_size() -> None:
 
 
 async def test_one_bad_item_does_not_sink_the_others() -> None:
-    """Where a group can't be stored, each item is stored by itself, and only the bad one fails."""
+    """Where a group can't be stored, parts of it are, and only the bad item fails; that takes few tries."""
+    tries = 0
 
     async def store(items: Sequence[int]) -> list[int]:
-        if 3 in items:
-            raise ValueError(3)
+        nonlocal tries
+        tries += 1
+        if 300 in items:
+            raise ValueError(300)
         return list(items)
 
     commit = GroupCommit(store, is_unreachable, owner_of=nobody)
-    results = await asyncio.gather(*(commit.add(number, 0) for number in range(5)), return_exceptions=True)
-    assert [results[n] for n in (0, 1, 2, 4)] == [0, 1, 2, 4]
-    assert isinstance(results[3], ValueError)
+    results = await asyncio.gather(*(commit.add(number, 0) for number in range(500)), return_exceptions=True)
+    assert isinstance(results.pop(300), ValueError)
+    assert results == [number for number in range(500) if number != 300]
+    assert tries < 30
+
+
+async def test_items_that_can_not_be_stored_hold_up_their_owner_alone() -> None:
+    """Where none of one owner's items can be stored, and each takes its time, all items of another one are
+    answered at once, also those that come next. The first one's are refused soon, to be sent again."""
+
+    async def store(items: Sequence[int]) -> list[int]:
+        if bad := [item for item in items if item % 2]:
+            await asyncio.sleep(0.02)
+            raise ValueError(bad[0])
+        return list(items)
+
+    commit = GroupCommit(store, is_unreachable, owner_of=parity)
+    odd = asyncio.gather(*(commit.add(2 * number + 1, 0) for number in range(250)), return_exceptions=True)
+    even = asyncio.gather(*(commit.add(2 * number, 0) for number in range(250)))
+    began = asyncio.get_running_loop().time()
+    assert await even == [2 * number for number in range(250)]
+    assert asyncio.get_running_loop().time() < began + 0.5
+    assert await commit.add(1000, 0) == 1000
+    assert {type(result) for result in await odd} == {NotStored}
+    assert asyncio.get_running_loop().time() < began + 2.5
 
 
 async def test_too_much_waiting_is_refused() -> None:
