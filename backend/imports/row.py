@@ -239,6 +239,8 @@ def _value(name: str, cell: str) -> object:
         return int(whole[1])
     if name in LIMIT_TIMES:
         return _time(name, cell)
+    if name == "click_to_continue":
+        return parse_flag(name, cell)
     if name == TAGS:
         return [tag for tag in cell.split(",") if tag.strip()]
     return _json(cell) if name == "custom_data" else cell

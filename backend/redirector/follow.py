@@ -13,11 +13,12 @@ from backend.concurrency.startable import Monitored, SideBySide, running
 from backend.domain.clicks.clicks import why_not_counted
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.limits import NO_LIMITS
+from backend.domain.links.links import LinkState
 from backend.domain.links.path_prefixes import Prefixes, path_prefixes
 from backend.domain.web.client import ClientKind
 from backend.redirector.answers import ahead, pages
 from backend.redirector.answers import reports as link_reports
-from backend.redirector.answers.answer import Answer, plain, send_answer
+from backend.redirector.answers.answer import Answer, after_form, plain, send_answer
 from backend.redirector.answers.association_files import ANDROID, APPLE, AssociationFiles
 from backend.redirector.answers.domain_answers import FILES, DomainAnswers
 from backend.redirector.answers.limited_links import LimitedLinks
@@ -50,6 +51,7 @@ _WEB, _APP_PAGE, _APP_STORE = Outcome.WEB, Outcome.APP_PAGE, Outcome.APP_STORE
 _NOT_ALLOWED = plain(405, "Short URLs answer GET and HEAD.\n", [(b"allow", b"GET, HEAD")])
 _QR_SUFFIXES = tuple(f".qr.{kind}".encode() for kind in MEDIA_TYPES)
 _NO_DOMAIN = "no link domain"
+_TURNED_OFF = {LinkState.DISABLED, LinkState.ARCHIVED, LinkState.HELD}
 _NO_APP = "No app is set for this domain.\n"
 
 
@@ -200,22 +202,27 @@ class Redirector:
         return None if _may_mean_link(visit, prefixes) else self._lost(visit)
 
     async def _take_form(self, visit: Visit, receive: Any) -> Answer:
-        """The answer to a report, or to a link's password: what the link leads to, if it is right."""
+        """The answer to a report, or to the form that a link shows: what it leads to, if that is right."""
         prefixes = path_prefixes(visit.raw_path)
         if not _may_mean_link(visit, prefixes):
             return _NOT_ALLOWED
         try:
             with self._lane.used(self._owner_of(visit)):
                 entry = await self._find(visit, prefixes) or await self._find_meant(visit)
-                if entry is None or not entry.link.is_open_with_password(self._clock()):
+                state = entry.link.state_at(self._clock()) if entry else None
+                if entry is None or not entry.link.limits.asks_by_form or state in _TURNED_OFF:
                     is_report = visit.path == link_reports.PATH
                     return await self._reports.take(visit, receive) if is_report else _NOT_ALLOWED
                 passwords = self._limited_links.passwords
-                if refused := await passwords.refuse(visit, entry.link, receive):
+                is_open = state is LinkState.ENABLED
+                has_password = is_open and entry.link.limits.password_hash is not None
+                if has_password and (refused := await passwords.refuse(visit, entry.link, receive)):
                     return refused
         except (LinkUnavailable, StorageError):
             return pages.unavailable(visit)
-        return passwords.remember(entry.link, await self._follow(visit, entry, gave_password=True))
+        # Who comes too late with the form gets what others get.
+        answer = after_form(await self._follow(visit, entry, sent_form=is_open))
+        return passwords.remember(entry.link, answer) if has_password else answer
 
     async def _find(self, visit: Visit, prefixes: Prefixes) -> CachedLink | None:
         """The link that a visit asks for, at its path or above. Raises LinkUnavailable or StorageError."""
@@ -284,7 +291,7 @@ class Redirector:
                 self.orphans.note(visit, arrival)
         return self._domain_answers.unknown(visit)
 
-    async def _follow(self, visit: Visit, entry: CachedLink, *, gave_password: bool = False) -> Answer:
+    async def _follow(self, visit: Visit, entry: CachedLink, *, sent_form: bool = False) -> Answer:
         """Decide what the visitor gets, record the click, and return the answer."""
         arrival = self._arrivals.of(visit)
         client = arrival.client
@@ -295,7 +302,7 @@ class Redirector:
         reason = why_not_counted(outcome, visit.method, visit.is_prefetch, client)
         if entry.link.limits is not NO_LIMITS and outcome not in STOPPED:
             withheld = await self._limited_links.withhold(
-                visit, entry.link, reason, gave_password=gave_password
+                visit, entry.link, outcome, reason, sent_form=sent_form
             )
             if withheld:
                 if withheld.reason:

@@ -48,6 +48,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "link when you open it for the first time.",
         ),
         "to_store": ("Copy and get the app", "Get the app without copying"),
+        "to_continue": (
+            "Please continue",
+            "This link can only be opened a few times. The button shows that somebody is here, and "
+            "not a program that checks mail.",
+        ),
         "password": (
             "This link needs a password",
             "Whoever gave you the link can tell you its password.",
@@ -104,6 +109,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "mit dem die App diesen Link findet, wenn Sie sie zum ersten Mal öffnen.",
         ),
         "to_store": ("Kopieren und App laden", "App laden, ohne zu kopieren"),
+        "to_continue": (
+            "Bitte weiter",
+            "Dieser Link lässt sich nur wenige Male öffnen. Mit der Schaltfläche zeigen Sie, dass "
+            "hier jemand liest, und nicht ein Programm, das E-Mails prüft.",
+        ),
         "password": (
             "Dieser Link ist durch ein Passwort geschützt",
             "Wer Ihnen den Link gab, kann Ihnen das Passwort nennen.",
@@ -157,6 +167,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "l’application retrouve ce lien à sa première ouverture.",
         ),
         "to_store": ("Copier et obtenir l’application", "Obtenir l’application sans copier"),
+        "to_continue": (
+            "Veuillez continuer",
+            "Ce lien ne peut être ouvert que quelques fois. Le bouton montre que quelqu’un est là, et "
+            "non un programme qui vérifie les e-mails.",
+        ),
         "password": (
             "Ce lien est protégé par un mot de passe",
             "La personne qui vous a donné le lien peut vous l’indiquer.",
@@ -212,6 +227,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "encuentra este enlace cuando la abra por primera vez.",
         ),
         "to_store": ("Copiar y obtener la aplicación", "Obtener la aplicación sin copiar"),
+        "to_continue": (
+            "Continúe, por favor",
+            "Este enlace solo se puede abrir unas pocas veces. El botón demuestra que hay alguien "
+            "aquí, y no un programa que revisa el correo.",
+        ),
         "password": (
             "Este enlace necesita una contraseña",
             "Quien le dio el enlace puede decírsela.",

@@ -58,6 +58,19 @@ def password(look: Look, refused: Refused | None = None) -> VisitorPage:
     )
 
 
+def to_continue(look: Look) -> VisitorPage:
+    """The page before a link with few clicks, whose button is a form that programs do not send."""
+    title, text = look.texts()["to_continue"]
+    return form_page(
+        look,
+        "continue.html",
+        title=title,
+        text=text,
+        button=look.texts()["leads_on"][0],
+        report=look.texts()["report"][0],
+    )
+
+
 def app_page(look: Look, social: Mapping[str, str], app_address: str, web: str) -> VisitorPage:
     """A page with a button that opens the app, for browsers that open apps only after a tap."""
     return _buttons(look, social, "opens_app", [("app", app_address)], web)

@@ -248,6 +248,7 @@ async def _make_links(client: httpx.AsyncClient, organization: TestOrganization)
             "starts_at": "2026-01-01T00:00:00Z",
             "expires_at": "2100-01-01T00:00:00Z",
             "max_clicks": 5,
+            "click_to_continue": True,
             "expired_url": "https://shop.example/over",
             "tags": ["Spring", "given up", "shops/Köln"],
             "rules": [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://shop.example/de"}}],

@@ -58,6 +58,7 @@ GIVEN: dict[str, Any] = {
     "starts_at": "2026-01-01T00:00:00Z",
     "expires_at": "2100-01-01T00:00:00Z",
     "max_clicks": 5,
+    "click_to_continue": True,
     "expired_url": "https://shop.example/over",
     "password": "red kites",
 }

@@ -68,6 +68,7 @@ def sample_pages(language: str = "en", settings: DomainSettings = NO_SETTINGS) -
         "before the App Store with social fields": pages.store_page(visit, link(SOCIAL), STORE, COPIED),
         "password": pages.password(visit),
         "password that was wrong": pages.password(visit, Refused.WRONG, 403),
+        "a button to continue": pages.to_continue(visit),
         "held": pages.held(visit),
         "report": report_page.form(visit, {"link": WEB}),
         "report that was wrong": report_page.form(visit, {"text": "<b>" + "x" * 300}, Problem.TEXT),

@@ -40,7 +40,15 @@ def field_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--starts-at", metavar="TIME", help="It leads nowhere before, as 2026-03-01T12:00:00Z."),
         click.option("--expires-at", metavar="TIME", help="It leads nowhere from then on."),
         click.option("--expired-url", metavar="URL", help="Where who comes too late goes instead."),
-        click.option("--max-clicks", type=int, help="How many visitors it lets through."),
+        click.option(
+            "--max-clicks", type=int,
+            help="How many visitors it lets through. Programs that check mails use them up: see "
+            "--click-to-continue.",
+        ),
+        click.option(
+            "--click-to-continue/--no-click-to-continue", "click_to_continue", default=None,
+            help="Whether a visitor takes one of its clicks by a button on a page, for links sent by mail.",
+        ),
         click.option("--enabled/--disabled", "is_enabled", default=None, help="Whether it leads anywhere."),
         click.option("--password", is_flag=True, help="Ask for its visitors' password."),
         stdin_option,

@@ -24,6 +24,7 @@ REASONS: dict[str, str] = {
     NotCounted.NOT_STARTED: "before the link's start",
     NotCounted.EXPIRED: "the link had expired",
     NotCounted.PASSWORD: "asked for the password",
+    NotCounted.NOT_CONTINUED: "asked to continue",
     NotCounted.HELD: "the link was stopped by the operator",
 }
 

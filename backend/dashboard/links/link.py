@@ -124,6 +124,7 @@ REASONS = {
     NotCounted.NOT_STARTED: "Visits before the link's start",
     NotCounted.EXPIRED: "Visits after the link had expired",
     NotCounted.PASSWORD: "Visits that were asked for the password",
+    NotCounted.NOT_CONTINUED: "Visits that were asked to click to continue",
     NotCounted.HELD: "Visits while the operator of this service had stopped the link",
 }
 

@@ -32,6 +32,7 @@ EFFECTS = {
     Effect.STORE: "opens the store",
     Effect.WEB: "opens the web page",
     Effect.PASSWORD: "asks for the password",
+    Effect.CONTINUE_PAGE: "shows a page with a button to continue",
     Effect.ERROR_PAGE: "shows the error page",
     Effect.STOPPED_PAGE: "says that the link was stopped",
 }

@@ -30,6 +30,7 @@ _WORDS = {
     "starts_at": "start",
     "expires_at": "end",
     "max_clicks": "click limit",
+    "click_to_continue": "click to continue",
     "expired_url": "destination after the end",
     "has_password": "password",
     "hold": "stopped or released by the operator",

@@ -26,6 +26,7 @@ class NotCounted(StrEnum):
     NOT_STARTED = "not_started"
     EXPIRED = "expired"
     PASSWORD = "password"  # noqa: S105 - the name of a reason
+    NOT_CONTINUED = "not_continued"
     HELD = "held"
 
 

@@ -263,6 +263,7 @@ _LINK = _object(
         "starts_at": _or_null(_TIME, "From when on it leads anywhere."),
         "expires_at": _or_null(_TIME, "Until when it does."),
         "max_clicks": _or_null({"type": "integer"}, "For how many clicks it does."),
+        "click_to_continue": _described(_FLAG, "Whether a click is taken by a button on a page before."),
         "expired_url": _or_null(_TEXT, "Where it leads who comes too late."),
         "has_password": _FLAG,
         "tags": _list_of(_TEXT, "The names that its tags have when the event is read."),

@@ -96,6 +96,7 @@ def _limits_json(limits: LinkLimits) -> dict[str, Any]:
         "starts_at": time_json(limits.starts_at) if limits.starts_at else None,
         "expires_at": time_json(limits.expires_at) if limits.expires_at else None,
         "max_clicks": limits.max_clicks,
+        "click_to_continue": limits.click_to_continue,
         "expired_url": limits.expired_url,
         "has_password": limits.password_hash is not None,
     }

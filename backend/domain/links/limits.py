@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.domain.accounts.users import LONGEST_PASSWORD
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Rule, Schema, WebAddress, parse_string
+from backend.domain.fields.rules import Flag, Rule, Schema, WebAddress, parse_string
 
 
 class LimitTime:
@@ -76,6 +76,7 @@ _FIRST_YEAR, _LAST_YEAR = 1970, 9998
 LIMIT_FIELDS: Mapping[str, Rule[Any]] = {
     **{name: LimitTime() for name in LIMIT_TIMES},
     "max_clicks": ClickCount(),
+    "click_to_continue": Flag(),
     "expired_url": WebAddress(),
     "password": LinkPassword(),
 }
@@ -89,6 +90,7 @@ class Obstacle(StrEnum):
     EXPIRED = "expired"
     NOT_STARTED = "not_started"
     PASSWORD = "password"  # noqa: S105 - the name of a reason
+    CONTINUE = "continue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class LinkLimits:
 
     The link leads anywhere from `starts_at` on, before `expires_at`, and for `max_clicks` clicks.
     `is_used_up` is set some time after all of these clicks were taken. Visitors who come too late go to
-    `expired_url`, or get the error page if there is none.
+    `expired_url`, or get the error page if there is none. With `click_to_continue`, a click is taken by a
+    button on a page, which programs that open every link of a mail do not press.
     """
 
     starts_at: datetime | None = None
@@ -106,6 +109,7 @@ class LinkLimits:
     expired_url: str | None = None
     password_hash: str | None = field(default=None, repr=False)
     is_used_up: bool = False
+    click_to_continue: bool = False
 
     def is_before_start(self, now: datetime) -> bool:
         """Whether the link does not lead anywhere yet."""
@@ -115,16 +119,26 @@ class LinkLimits:
         """Whether the link does not lead to its destination any more."""
         return self.is_used_up or (self.expires_at is not None and now >= self.expires_at)
 
-    def obstacle(self, now: datetime, *, has_password: bool) -> Obstacle | None:
+    def obstacle(
+        self, now: datetime, *, has_password: bool = False, has_continued: bool = False
+    ) -> Obstacle | None:
         """What keeps a visitor from the destination at this time; None if nothing does.
 
-        `has_password` says whether the visitor gave the link's password. Clicks are not counted here.
+        `has_password` says whether the visitor gave the link's password, which no program does either;
+        `has_continued` whether the visitor pressed the page's button. Clicks are not counted here.
         """
         if self.is_expired(now):
             return Obstacle.EXPIRED
         if self.is_before_start(now):
             return Obstacle.NOT_STARTED
-        return Obstacle.PASSWORD if self.password_hash and not has_password else None
+        if self.password_hash:
+            return None if has_password else Obstacle.PASSWORD
+        return Obstacle.CONTINUE if self.click_to_continue and not has_continued else None
+
+    @property
+    def asks_by_form(self) -> bool:
+        """Whether visitors get a form first, while the link leads anywhere."""
+        return self.password_hash is not None or self.click_to_continue
 
     @property
     def stays_in_browser(self) -> bool:
@@ -147,6 +161,7 @@ class LinkLimits:
         if not limit_changes:
             return self
         limits = replace(self, **limit_changes)
+        limits = replace(limits, click_to_continue=bool(limits.click_to_continue))
         for name in LIMIT_TIMES:
             time = getattr(limits, name)
             if time and not _FIRST_YEAR <= time.year <= _LAST_YEAR:
@@ -154,7 +169,9 @@ class LinkLimits:
         if limits.starts_at and limits.expires_at and limits.starts_at >= limits.expires_at:
             raise InvalidField("expires_at", "must be after starts_at")
         if limits.max_clicks is None:
-            limits = replace(limits, is_used_up=False)
+            if limit_changes.get("click_to_continue"):
+                raise InvalidField("click_to_continue", "is for links with max_clicks")
+            limits = replace(limits, is_used_up=False, click_to_continue=False)
         return limits if limits != NO_LIMITS else NO_LIMITS
 
 

@@ -134,10 +134,6 @@ class Link:
         """Whether the link is archived: it leads nowhere, and keeps its path and its counts."""
         return self.archived_at is not None
 
-    def is_open_with_password(self, now: datetime) -> bool:
-        """Whether the link leads somewhere at this time for who has its password."""
-        return self.limits.password_hash is not None and self.state_at(now) is LinkState.ENABLED
-
     def state_at(self, now: datetime) -> LinkState:
         """What the link does for visitors at this time."""
         if self.is_archived:

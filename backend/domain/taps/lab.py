@@ -87,7 +87,7 @@ class Lab:
             return Effect.ERROR_PAGE, None, "The link is disabled: visitors see the error page."
         if outcome is Outcome.HELD or self.is_blocked:
             return Effect.STOPPED_PAGE, None, "The operator of the service has stopped the link."
-        if obstacle := link.limits.obstacle(self.now, has_password=False):
+        if obstacle := link.limits.obstacle(self.now):
             return self._turned_away(obstacle)
         if target and outcome is Outcome.WEB:
             address = web_address(target.link, variant=target.variant)
@@ -97,6 +97,8 @@ class Lab:
     def _turned_away(self, obstacle: Obstacle) -> _Answer:
         if obstacle is Obstacle.PASSWORD:
             return Effect.PASSWORD, None, "The service asks for the link’s password first."
+        if obstacle is Obstacle.CONTINUE:
+            return Effect.CONTINUE_PAGE, None, "The service shows a page with a button to continue first."
         if obstacle is Obstacle.NOT_STARTED:
             return Effect.ERROR_PAGE, None, "The link has not started yet: visitors see the error page."
         if url := self.link.limits.expired_url:

@@ -19,6 +19,7 @@ class Effect(StrEnum):
     STORE = "store"
     WEB = "web"
     PASSWORD = "password"  # noqa: S105 - a page that asks for the link's password
+    CONTINUE_PAGE = "continue_page"  # a page with a button to continue, which takes one of the link's clicks
     ERROR_PAGE = "error_page"
     STOPPED_PAGE = "stopped_page"  # the page that says that the link was stopped
 

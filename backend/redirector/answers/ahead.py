@@ -31,7 +31,7 @@ def where_it_leads(
     if outcome is Outcome.HELD:
         return pages.held(visit)
     limits = entry.link.limits
-    obstacle = limits.obstacle(arrival.at, has_password=False)
+    obstacle = limits.obstacle(arrival.at)
     if outcome is Outcome.NOT_FOUND or obstacle is Obstacle.NOT_STARTED:
         return pages.not_found(visit)
     onward = f"/{entry.link.path}" + (f"?{visit.query}" if visit.query else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -45,6 +45,11 @@ def redirect(address: bytes, *, takes_click_id: bool = False) -> Answer:
     It must not be cached: every click has to reach the service (decisions, "Redirect").
     """
     return Answer(302, [(b"location", address), _NO_STORE, _NO_BODY], takes_click_id=takes_click_id)
+
+
+def after_form(answer: Answer) -> Answer:
+    """This answer to a form: what comes next is asked for by GET, whatever the browser (RFC 9110, 15.4.4)."""
+    return replace(answer, status=303) if answer.status == 302 else answer
 
 
 def page(shown: VisitorPage, status: int = 200, extra: Headers | None = None) -> Answer:

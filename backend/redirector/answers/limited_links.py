@@ -41,24 +41,25 @@ class LimitedLinks:
         self.passwords = LinkPasswords(resources)
 
     async def withhold(
-        self, visit: Visit, link: Link, reason: NotCounted | None, *, gave_password: bool
+        self, visit: Visit, link: Link, outcome: Outcome, reason: NotCounted | None, *, sent_form: bool
     ) -> Withheld | None:
         """The answer to a visitor whom the link's limits turn away; None if they let the visitor through.
 
         `reason` says why the visit does not count as a click. Only a visit that counts takes one of the
-        clicks that the link has left. `gave_password`: the visitor just gave the link's password.
+        clicks that the link has left. `sent_form`: the visitor just sent the form that the link shows, with
+        the right password if it asks for one. Link previews need none to tell what they are of.
         """
         limits = link.limits
-        has_password = gave_password or (
+        has_password = sent_form or (
             limits.password_hash is not None and self.passwords.has_pass(visit, link)
         )
-        obstacle = limits.obstacle(self._clock(), has_password=has_password)
-        if obstacle is Obstacle.EXPIRED:
-            return _expired(visit, limits)
-        if obstacle is Obstacle.NOT_STARTED:
-            return Withheld(pages.not_found(visit), NotCounted.NOT_STARTED)
-        if obstacle is Obstacle.PASSWORD:
-            return Withheld(pages.password(visit), NotCounted.PASSWORD)
+        obstacle = limits.obstacle(
+            self._clock(),
+            has_password=has_password,
+            has_continued=sent_form or outcome is Outcome.PREVIEW,
+        )
+        if obstacle:
+            return _turned_away(visit, limits, obstacle, reason)
         if limits.max_clicks is None:
             return None
         if reason is NotCounted.PREFETCH:
@@ -72,6 +73,18 @@ class LimitedLinks:
         except StorageError:
             return Withheld(pages.unavailable(visit), None)
         return None if is_taken else _expired(visit, link.limits)
+
+
+def _turned_away(visit: Visit, limits: LinkLimits, obstacle: Obstacle, reason: NotCounted | None) -> Withheld:
+    match obstacle:
+        case Obstacle.EXPIRED:
+            return _expired(visit, limits)
+        case Obstacle.NOT_STARTED:
+            return Withheld(pages.not_found(visit), NotCounted.NOT_STARTED)
+        case Obstacle.PASSWORD:
+            return Withheld(pages.password(visit), NotCounted.PASSWORD)
+        case Obstacle.CONTINUE:
+            return Withheld(pages.to_continue(visit), reason or NotCounted.NOT_CONTINUED)
 
 
 def _expired(visit: Visit, limits: LinkLimits) -> Withheld:

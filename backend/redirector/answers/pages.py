@@ -62,6 +62,11 @@ def password(
     return page(pages.password(look_of(visit), refused), status, extra)
 
 
+def to_continue(visit: Visit) -> Answer:
+    """The page with a button to continue, which takes one of the link's clicks."""
+    return page(pages.to_continue(look_of(visit)))
+
+
 def app_page(visit: Visit, link: Link, app_address: str, web: str) -> Answer:
     """A page with a button that opens the app, for browsers that open apps only after a tap."""
     return page(pages.app_page(look_of(visit), link.social, app_address, web))

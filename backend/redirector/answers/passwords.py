@@ -73,9 +73,7 @@ class LinkPasswords:
             f"{_cookie_name(link)}={make_pass(link.id, link.limits.password_hash or '', self._clock())}; "
             f"Path=/{link.path}; HttpOnly; SameSite=Lax{'; Secure' if is_https else ''}"
         )
-        # After a form, what comes next is asked for by GET, whatever the browser (RFC 9110, 15.4.4).
-        status = 303 if answer.status == 302 else answer.status
-        return replace(answer, status=status, headers=[*answer.headers, (b"set-cookie", cookie.encode())])
+        return replace(answer, headers=[*answer.headers, (b"set-cookie", cookie.encode())])
 
 
 def _cookie_name(link: Link) -> str:

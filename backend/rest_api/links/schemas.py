@@ -151,6 +151,7 @@ _ANSWERS: dict[str, Schema] = {
         starts_at=or_null(TIME),
         expires_at=or_null(TIME),
         max_clicks=or_null(COUNT),
+        click_to_continue={"type": "boolean"},
         clicks_left=or_null(COUNT),
         expired_url=or_null(TEXT),
         has_password={"type": "boolean"},

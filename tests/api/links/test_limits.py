@@ -32,6 +32,7 @@ LIMITS: dict[str, Any] = {
     "starts_at": "2026-01-01T00:00:00Z",
     "expires_at": FUTURE,
     "max_clicks": 5,
+    "click_to_continue": True,
     "expired_url": "https://shop.example/over",
 }
 
@@ -50,13 +51,17 @@ async def test_limits_are_read_back(links: Links) -> None:
     cleared = (await links.call("PATCH", f"/{made['id']}", {"expires_at": None, "expired_url": ""})).json()
     assert limits_of(cleared) == LIMITS | {"expires_at": None, "expired_url": None}
     upserted = await links.post(external_id="sku", selected_path=made["path"], starts_at=None)
-    assert limits_of(upserted.json()) == dict.fromkeys(LIMITS) | {"max_clicks": 5}
+    assert limits_of(upserted.json()) == dict.fromkeys(LIMITS) | {"max_clicks": 5, "click_to_continue": True}
+    free = (await links.call("PATCH", f"/{made['id']}", {"max_clicks": None})).json()
+    assert limits_of(free) == dict.fromkeys(LIMITS) | {"click_to_continue": False}
 
 
 REFUSED_LIMITS: list[tuple[Any, ...]] = [
     ({"starts_at": "2026-01-01"}, "starts_at must be an ISO 8601 time with a zone"),
     ({"expires_at": 1}, "expires_at must be an ISO 8601 time with a zone"),
     ({"starts_at": FUTURE, "expires_at": PAST}, "expires_at must be after starts_at"),
+    ({"click_to_continue": True}, "click_to_continue is for links with max_clicks"),
+    ({"click_to_continue": "yes", "max_clicks": 1}, "click_to_continue must be true or false"),
     ({"max_clicks": 0}, "max_clicks must be a whole number from 1 to 1000000000"),
     ({"max_clicks": True}, "max_clicks must be a whole number from 1 to 1000000000"),
     ({"max_clicks": ""}, "max_clicks must be a whole number from 1 to 1000000000"),

@@ -76,6 +76,7 @@ async def test_every_field_is_read_back(links: Links) -> None:
         "hold": None,
         "imported_clicks": None,
         **dict.fromkeys(("starts_at", "expires_at", "max_clicks", "clicks_left", "expired_url")),
+        "click_to_continue": False,
         "has_password": False,
         "tags": [],
         "clicks": {"total": 0, "last_7_days": 0, "last_30_days": 0},

@@ -67,11 +67,13 @@ def test_a_link_is_made_and_shown_as_over_rest(running: ServiceProcess, org: str
     rules = [{"if": {"country": ["DE"]}, "then": {"destination_url": "https://de.example/"}}]
     made = create(
         running, org, "--path", "spring", "--utm-source", "mail", "--tag", "shoes", "--max-clicks", "5",
+        "--click-to-continue",
         "--expires-at", "2099-01-01T00:00:00Z", "--field", f"rules={json.dumps(rules)}",
         "--field", 'social_title="Hello"', "--field", "ios_behavior=2",
     )  # fmt: skip
     assert made == over_rest(running, org, "GET", f"/links/{made['id']}")
     assert (made["tags"], made["max_clicks"], made["social_title"]) == (["Shoes"], 5, "Hello")
+    assert made["click_to_continue"]
     assert made["created_by"] == "api_user"  # no key made it
     for name in (made["id"], f"https://{DOMAIN}/spring", f"{DOMAIN}/spring"):
         assert running.command("links", "show", name, "--org", org) == made

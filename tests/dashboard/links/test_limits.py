@@ -41,7 +41,7 @@ async def test_limits_are_set_and_changed(
         "/links/new",
         "/links/new",
         **form(organization, starts_at="2099-03-01T09:00", expires_at="2100-07-01T09:00", max_clicks="5",
-               expired_url="https://shop.example/over", password=PASSWORD),
+               click_to_continue="true", expired_url="https://shop.example/over", password=PASSWORD),
     )  # fmt: skip
     assert answer.status_code == 303, answer.text
     where = answer.headers["Location"].partition("?")[0]
@@ -49,10 +49,12 @@ async def test_limits_are_set_and_changed(
     assert limits.starts_at == datetime(2099, 3, 1, 8, tzinfo=UTC)
     assert limits.expires_at == datetime(2100, 7, 1, 7, tzinfo=UTC)
     assert (limits.max_clicks, limits.expired_url) == (5, "https://shop.example/over")
+    assert limits.click_to_continue
     assert await is_password(PASSWORD, limits.password_hash, "a")
     page, edit = await person.get(where), await person.get(f"{where}/edit")
     assert ">Not started</span>" in page.text
-    assert "5, 5 left" in page.text
+    assert "5, 5 left; a button is asked for first" in page.text
+    assert 'name="click_to_continue" value="true" checked>' in edit.text
     assert 'value="2099-03-01T08:00:00"' in edit.text
     assert PASSWORD not in page.text + edit.text
     assert str(limits.password_hash) not in page.text + edit.text

@@ -11,6 +11,7 @@ import pytest
 from backend.domain.accounts.apps import Apps
 from backend.domain.links.limits import LinkLimits
 from backend.redirector.links.file import LinkFile
+from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from tests.conftest import MovableClock
 from tests.facts.clicks import recorded_clicks
@@ -84,12 +85,55 @@ async def test_only_clicks_use_a_link_up(
     assert sum(record.counted for record in records) == 1
 
 
+async def test_a_button_takes_the_click(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, database: Database
+) -> None:
+    """Whatever opens a link of a mail uses nothing up, however often; who presses the button is led on and
+    counts once. The page is in the visitor's language and is sent to where it was shown, with the query."""
+    limits = LinkLimits(max_clicks=1, click_to_continue=True)
+    link = await make_link(
+        destination_url="https://shop.example/once", limits=limits, social={"social_title": "Kites"}
+    )
+    path = f"/{link.path}"
+    for agent in ("Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36", "Googlebot/2.1", "curl/8"):
+        page = await visitor.get(path, headers={"user-agent": agent, "accept-language": "de"})
+        assert (page.status_code, page.headers["cache-control"]) == (200, "no-store")
+        assert '<form method="post"><button class="button onward">Weiter</button></form>' in page.text
+        assert "shop.example" not in page.text
+    assert (await visitor.head(path)).status_code == 200
+    assert (await visitor.get(path, headers={"sec-purpose": "prefetch"})).status_code == 200
+    assert "Kites" in (await visitor.get(path, headers={"user-agent": "Twitterbot/1.0"})).text
+    assert "shop.example" not in (await visitor.get(f"{path}+")).text
+    led = await visitor.post(f"{path}/?ref=7")
+    assert led.status_code == 303
+    assert led.headers["location"].startswith("https://shop.example/once?ref=7&cl_link_id=")
+    assert [(await visitor.post(path)).status_code for _ in range(2)] == [404, 404]
+    await wait_for_async(lambda: visitor.get(path), "it is not used up", lambda page: page.status_code == 404)
+    sentinel = await make_link()
+    await visitor.get(f"/{sentinel.path}")
+    await recorded(sentinel, 1)
+    clicks = await recorded_clicks(database, link.org_id, link.id)
+    counted = [click for click in clicks if click.counted]
+    assert [click.outcome.value for click in counted] == ["web"]
+    reasons = {click.reason for click in clicks}
+    assert {"not_continued", "crawler", "head", "prefetch", "preview_fetcher", "expired"} <= reasons
+
+
+async def test_a_password_needs_no_other_button(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """A link with both asks once, since no program gives a password."""
+    password_hash = await hash_password("red kites", "a")
+    link = await make_link(limits=LinkLimits(None, None, 5, None, password_hash, click_to_continue=True))
+    assert 'name="password"' in (await visitor.get(f"/{link.path}")).text
+    assert (await visitor.post(f"/{link.path}", data={"other": "x"})).status_code == 403
+    assert (await visitor.post(f"/{link.path}", data={"password": "red kites"})).status_code == 303
+
+
 async def test_limits_stay_in_the_file_of_links(
     make_link: LinkFactory, clock: MovableClock, tmp_path: Path
 ) -> None:
     """A service that starts without its database still knows the limits of the links that it serves."""
     now = clock().replace(microsecond=0)
-    limits = LinkLimits(now, now + HOUR, 5, "https://a.example", is_used_up=True)
+    limits = LinkLimits(now, now + HOUR, 5, "https://a.example", is_used_up=True, click_to_continue=True)
     links = [await make_link(limits=limits), await make_link()]
     file = LinkFile(tmp_path / "links.cache", "db", HOUR)
     file.write([(link, Apps()) for link in links], clock())

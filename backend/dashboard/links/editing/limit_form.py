@@ -15,6 +15,7 @@ from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES
 from backend.domain.links.links import Link
 
 _TEXT_FIELDS = (*LIMIT_TIMES, "max_clicks", "expired_url")
+_CONTINUE = "click_to_continue"  # a box: "true", or ""
 # The form's fields for the time zone in which it was shown, and for whether the link asks for a password.
 _ZONE, _HAS_PASSWORD = "limits_zone", "has_password"
 # They only say how others are shown: a change leaves a password as it is.
@@ -24,7 +25,7 @@ _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 
 def empty_limits() -> Fields:
     """The fields of a link without limits."""
-    return {**dict.fromkeys(_TEXT_FIELDS, ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
+    return {**dict.fromkeys((*_TEXT_FIELDS, _CONTINUE), ""), _ZONE: zone_of_browser().key, _HAS_PASSWORD: ""}
 
 
 def limits_of(link: Link) -> Fields:
@@ -36,14 +37,16 @@ def limits_of(link: Link) -> Fields:
         for name in LIMIT_TIMES
         if (time := getattr(limits, name))
     }
-    has_password = "true" if limits.password_hash else ""
-    return empty_limits() | texts | times | {_ZONE: zone.key, _HAS_PASSWORD: has_password}
+    flags = {_CONTINUE: limits.click_to_continue, _HAS_PASSWORD: limits.password_hash is not None}
+    boxes = {name: "true" if flag else "" for name, flag in flags.items()}
+    return empty_limits() | texts | times | {_ZONE: zone.key} | boxes
 
 
 def sent_limits(link: Link | None = None) -> Fields:
     """The text of each field from the current request, to be shown again. `link` is the one to change."""
     has_password = "true" if link and link.limits.password_hash else ""
-    return {name: field(name) for name in _TEXT_FIELDS} | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
+    sent = {name: field(name) for name in (*_TEXT_FIELDS, _CONTINUE)}
+    return sent | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
 
 
 def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
@@ -52,6 +55,7 @@ def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
     An empty field takes its limit away, but for the password: that is kept, unless its removal is asked for.
     """
     values: dict[str, object] = {name: _value(name, fields[name]) for name in _TEXT_FIELDS}
+    values[_CONTINUE] = fields[_CONTINUE] == "true" and values["max_clicks"] is not None
     if form().get("remove_password"):
         values["password"] = None
     elif password := form().get("password"):

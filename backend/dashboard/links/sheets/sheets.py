@@ -42,7 +42,8 @@ MOST_FINE_ROWS = 100
 COLUMN_LABELS = {
     name: {
         SHORT_URL: "Short URL", "starts_at": "Starts", "expires_at": "Expires",
-        "max_clicks": "Number of clicks", "expired_url": "Address afterwards",
+        "max_clicks": "Number of clicks", "click_to_continue": "Click to continue",
+        "expired_url": "Address afterwards",
     }.get(name, LABELS.get(name, name))
     for name in SHEET_COLUMNS
 }  # fmt: skip

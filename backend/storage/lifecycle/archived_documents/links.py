@@ -70,7 +70,7 @@ _LIMITS = nested(
         {},
         {
             **dict.fromkeys(LIMIT_TIMES, time),
-            **{name: LIMIT_FIELDS[name].parse for name in ("max_clicks", "expired_url")},
+            **{name: LIMIT_FIELDS[name].parse for name in ("max_clicks", "click_to_continue", "expired_url")},
             "is_used_up": Flag().parse,
             "password_hash": _password_hash,
         },
