@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import httpx
 
 from backend.doctor.background import examine_background, examined, readable
-from backend.doctor.columns import examine_columns, examine_process
+from backend.doctor.columns import examine_columns, examine_figures, examine_process
 from backend.doctor.configuration import SECONDS, examine_base_url, examine_settings
 from backend.doctor.domains.dns import examine_target
 from backend.doctor.domains.domain_examination import DomainExamination
@@ -151,6 +151,8 @@ class Examination:
         organizations, unreadable_organizations = await self._organizations(database)
         for finding in unreadable_organizations:
             yield finding
+        for organization in organizations[:1]:  # the process that answers is the same for all
+            yield await examine_figures(database, self.settings, organization)
         names = NameServers(self.settings.dns_servers)
         if target := await examine_target(names, self.settings):
             yield target

@@ -8,16 +8,37 @@ from pathlib import Path
 
 from prometheus_client import REGISTRY
 
-from backend.doctor.columns import examine_columns
+from backend.doctor.columns import examine_columns, examine_figures
 from backend.domain.finding import Severity
 from backend.domain.ids import OrgId
 from backend.operations.figures import troubles_of_files
 from backend.settings import Settings
+from backend.storage.accounts.organizations import get_organization
 from backend.storage.analytics.file_troubles import FileTroubles, Remedy
 from backend.storage.analytics.messages import folder_in
+from backend.storage.driver.mongo import Database
+from tests.facts.organizations import TestOrganization
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ONE, OTHER = OrgId("one"), OrgId("other")
+
+
+async def test_a_figure_is_asked_for(
+    database: Database, organization: TestOrganization, settings: Settings, tmp_path: Path
+) -> None:
+    """Where the process that answers can't start, that is an error which says why; else all is well."""
+    owner = await get_organization(database, organization.id)
+    (tmp_path / "analytics").touch()
+    settings = replace(settings, data_dir=tmp_path)
+    finding = await examine_figures(database, settings, owner)
+    assert finding.severity is Severity.ERROR
+    assert "is not answered: The folder of the figures, " in finding.message
+    (tmp_path / "analytics").unlink()
+    finding = await examine_figures(database, settings, owner)
+    assert (finding.severity, finding.message) == (
+        Severity.OK,
+        f"A question about {owner.name} is answered.",
+    )
 
 
 def test_a_file_that_had_trouble(settings: Settings, tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def test_all_is_well(installation: Installation) -> None:
     lines = installation.run("doctor").stdout.splitlines()
     assert lines[-1] == "0 errors, 0 warnings"
     assert any(line.startswith("ok       storage        MongoDB: Version ") for line in lines)
+    assert "ok       storage        figures: A question about Acme is answered." in lines
 
 
 def test_settings(installation: Installation) -> None:
