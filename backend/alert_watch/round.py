@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from backend.domain.alerts.alert import Alert
@@ -16,6 +19,10 @@ from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.items import Items
 from backend.storage.processes.work import Work
+from backend.storage.schema.work_item import WorkItem
+
+# How long it is gone on with rules of an organization, while others wait.
+_MOST_SECONDS = 60.0
 
 
 async def look(
@@ -28,7 +35,8 @@ async def look(
     """Look at what the organization's rules are about. Returns the alerts that were fired.
 
     A rule whose figures can't be told now is left for the next look: its alerts stay as they are. Those of
-    a rule that was switched off or deleted are over. A rule that fails is left out for a while.
+    a rule that was switched off or deleted are over. A rule that fails is left out for a while. Where
+    figures come slowly, not all rules are looked at each time.
     """
     sources = AlertSources(database, analytics, org_id, now)
     rules = await enabled_rules(database, org_id)
@@ -42,5 +50,14 @@ async def look(
             return
         fired.extend(await tell(database, channels, rule, found, now))
 
-    await Items(database, Work.ALERTS).each(rules, look_for)
+    await Items(database, Work.ALERTS).each(_for_a_while(rules), look_for)
     return fired
+
+
+def _for_a_while(rules: Sequence[WorkItem[AlertRule]]) -> Iterator[WorkItem[AlertRule]]:
+    """The rules in any order, so that each has its turn, until there is no time left."""
+    until = time.monotonic() + _MOST_SECONDS
+    for rule in random.sample(rules, len(rules)):
+        yield rule
+        if time.monotonic() > until:
+            return

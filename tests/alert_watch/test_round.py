@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -44,6 +46,7 @@ from tests.facts.feeds import read_all
 from tests.facts.fired_alerts import CHANNELS, fire_alert
 from tests.facts.organizations import TestOrganization
 from tests.facts.stored_links import insert_links
+from tests.polling import wait_for_async
 
 NOW = datetime.now(UTC).replace(minute=20, second=0, microsecond=0)
 HOUR = timedelta(hours=1)
@@ -255,6 +258,46 @@ async def test_one_process_looks_at_a_time(
     await second.look_at_all()
     assert len(await _fired(database, organization)) == 1
     await second.stop()
+
+
+async def test_slow_figures_of_one_keep_no_other_waiting(
+    database: Database,
+    make_organization: OrganizationFactory,
+    analytics: Analytics,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While one's hang, others are told. Of an organization whose figures are slow, some rules are looked at
+    each time, and all of them sooner or later."""
+    slow, *others = sorted([(await make_organization()) for _ in range(3)], key=lambda made: made.id)
+    rejection = Rejection("lead", "event_id", "must be a string")
+    for organization in (slow, *others):
+        for _ in range(3):
+            await rule_of(database, organization, "rejected_calls", thresholds={"least": 1})
+        await add_rejections(database, [RejectedCalls(organization.id, NOW, (rejection,))])
+    found, goes_on, looked = AlertSources.found, asyncio.Event(), []
+
+    async def find_slowly(sources: AlertSources, rule: AlertRule) -> list[AlertCause]:
+        if rule.org_id == slow.id:
+            looked.append(rule.id)
+            await goes_on.wait()
+        return await found(sources, rule)
+
+    monkeypatch.setattr(AlertSources, "found", find_slowly)
+    monkeypatch.setattr("backend.alert_watch.round._MOST_SECONDS", 0.0)
+    await end_lease(database, LEASE, "tests")
+    watch = AlertWatch(database, analytics, CHANNELS, lambda: NOW)
+    looking = asyncio.create_task(watch.look_at_all())
+    for organization in others:
+        fired = partial(_fired, database, organization)
+        await wait_for_async(fired, "the other one is not told", lambda alerts: len(alerts) == 1)
+    assert (len(looked), looking.done()) == (1, False)
+    goes_on.set()
+    await looking
+    await watch.stop()
+    assert len(looked) == 1
+    for _ in range(60):
+        await look(database, analytics, CHANNELS, slow.id, NOW)
+    assert (len(looked), len({*looked})) == (61, 3)
 
 
 async def _fired(database: Database, organization: TestOrganization) -> list[Alert]:

@@ -12,6 +12,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.system.clock import utc_now
 from tests.conftest import MovableClock
+from tests.fresh_database import fresh_database
 from tests.mail.conftest import delivering, mail_to
 from tests.polling import wait_for_async
 from tests.processes.smtp_server import TAKEN, Mailbox
@@ -54,6 +55,20 @@ async def test_a_mail_arrives_once(
     assert (html.get_content_type(), html.get_content().strip()) == ("text/html", "<p>Ja. Nein.</p>")
     [stored] = await quiet["mails"].find({"_id": "o/one"}).to_list(None)
     assert not {"subject", "text", "html", "unsubscribe_url"} & stored.keys()
+
+
+async def test_organizations_take_turns(database: Database) -> None:
+    """One that has many mails waiting, all before those of others, has one sent before the next one's turn;
+    the others' come in the order in which they wait, and so do its own."""
+    async with fresh_database(database) as own:
+        now = utc_now()
+        waiting = [("many", f"m{number}") for number in range(5)] + [("two", "a"), ("one", "b"), ("two", "c")]
+        for number, (org_id, key) in enumerate(waiting):
+            at = now + timedelta(seconds=number)
+            await mails.queue_mail(own, mail_to("ada@shop.example", key, org_id), at)
+        due = await mails.due_mails(own, now + timedelta(minutes=1), 6, ["many/m1"])
+        assert [item.id for item in due] == ["many/m0", "two/a", "one/b", "many/m2", "two/c", "many/m3"]
+        assert due[0].read().mail.text == "Ja.\n.\nNein.\n"
 
 
 async def test_what_the_server_refuses(

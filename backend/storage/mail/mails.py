@@ -30,7 +30,7 @@ from backend.storage.driver.mongo import Database, Document, StorageError, is_du
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
-from backend.storage.schema.work_item import WorkItem, items_of
+from backend.storage.schema.work_item import WorkItem, items_in_turns
 
 NAME = "mails"
 # Longer than any period that a mail is about: while its key is there, it is not queued again.
@@ -83,9 +83,10 @@ def waiting_document(mail: Mail, now: datetime) -> Document:
 async def due_mails(
     database: Database, now: datetime, limit: int, but: Sequence[str] = ()
 ) -> list[WorkItem[QueuedMail]]:
-    """At most so many mails that are to be sent now, those first that wait longest; without those `but`."""
+    """At most so many mails that are to be sent now, without those `but`. Organizations take turns, with the
+    mail first that waits longest."""
     due = {"state": MailState.WAITING.value, "next_try_at": {"$lte": now}, "_id": {"$nin": list(but)}}
-    return await items_of(database[NAME].find(due).sort("next_try_at", 1).limit(limit), _queued)
+    return await items_in_turns(database, NAME, due, _queued, since="next_try_at", limit=limit)
 
 
 async def begin_sending(database: Database, mail: Mail, sender: str, now: datetime) -> bool:

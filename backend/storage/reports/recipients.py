@@ -31,7 +31,7 @@ from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
-from backend.storage.schema.work_item import WorkItem, items_of
+from backend.storage.schema.work_item import WorkItem, items_in_turns
 
 NAME = "report_recipients"
 COLLECTION = Collection(
@@ -225,9 +225,10 @@ async def remove_recipients_of(database: Database, org_id: OrgId, report_id: Rep
 async def due_recipients(
     database: Database, now: datetime, limit: int, but: Sequence[str] = ()
 ) -> list[WorkItem[Recipient]]:
-    """At most so many recipients to whom a mail is due, those first that wait longest, without `but`."""
+    """At most so many recipients to whom a mail is due, without those `but`. Organizations take turns, with
+    the recipient first who waits longest."""
     due = {"state": RecipientState.CONFIRMED.value, "next_at": {"$lte": now}, "_id": {"$nin": list(but)}}
-    return await items_of(database[NAME].find(due).sort("next_at", 1).limit(limit), from_document)
+    return await items_in_turns(database, NAME, due, from_document, since="next_at", limit=limit)
 
 
 async def set_next(

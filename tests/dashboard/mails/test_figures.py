@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -12,12 +13,16 @@ from backend.domain.reports.recipient import Frequency, Recipient, RecipientStat
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind
 from backend.mail import report_mails
-from backend.mail.report_mails import ReportMailResources, ReportMails, make_due_mail
+from backend.mail.report_mails import LEASE, ReportMailResources, ReportMails, make_due_mail
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.failing_items import list_failing
+from backend.storage.processes.leases import NAME as LEASES
+from backend.storage.processes.leases import end_lease
 from backend.storage.processes.work import Work
+from backend.storage.reports import recipients
 from backend.storage.reports.recipients import due_recipients, list_recipients
 from backend.storage.reports.reports import change_report, create_report, delete_report
+from backend.storage.schema.work_item import WorkItem
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import bought, words
 from tests.dashboard.mails.conftest import BASE_URL, confirmed, mails_to
@@ -255,3 +260,24 @@ async def test_one_mail_that_can_not_be_made_keeps_no_other_waiting(
     [item] = await list_failing(database, report.org_id, Work.FIGURES_BY_MAIL)
     assert [item.item] == failing
     assert item.error == "ValueError"
+
+
+async def test_who_has_lost_the_turn_makes_no_more_mails(
+    database: Database, mailing: ReportMailResources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one mail takes longer than the lease, and another process has it then, the other goes on."""
+    made: list[str] = []
+
+    async def due(*_: object) -> list[WorkItem[str]]:
+        return [WorkItem(name, None, partial(str, name)) for name in ("first", "second")]
+
+    async def make_for_long(_: ReportMailResources, name: str) -> None:
+        made.append(name)
+        other = {"holder": "other", "until": datetime.now(UTC) + timedelta(minutes=1)}
+        await database[LEASES].update_one({"_id": LEASE}, {"$set": other})
+
+    monkeypatch.setattr(recipients, "due_recipients", due)
+    monkeypatch.setattr(report_mails, "make_due_mail", make_for_long)
+    await ReportMails(mailing).step()
+    assert made == ["first"]
+    await end_lease(database, LEASE, "other")
