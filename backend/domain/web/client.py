@@ -45,3 +45,4 @@ class Client:
     system: str | None = None
     browser: str | None = None
     follows_intents: bool = False  # a redirect to intent:// opens the app without another tap
+    has_play_store: bool = True  # of Android; not so on Fire tablets and HarmonyOS

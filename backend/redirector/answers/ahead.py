@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.domain.links.destinations.app_addresses import fallback_address, store_address
+from backend.domain.links.destinations.app_addresses import address_without_app, fallback_address
 from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import encoded_address
@@ -58,8 +58,8 @@ def _address(visit: Visit, entry: CachedLink, client: Client, outcome: Outcome, 
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return apps.ios.store_url
     in_browser = client.kind is ClientKind.BROWSER
+    if in_browser and outcome in _BY_APP and apps.android:
+        return address_without_app(link, apps.android, client, visit.web_query)
     if in_browser and (fallback := fallback_address(link, client, visit.web_query)):
         return fallback
-    if in_browser and outcome in _BY_APP and apps.android:
-        return store_address(link, apps.android)
     return web_address_of(visit, entry).decode()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.web.client import Client
-from backend.redirector.request.recognition import recognize
+from backend.redirector.request.recognition import in_app, recognize
 from backend.redirector.request.visit import Visit
 from backend.system.clock import Clock
 from backend.web.country import Countries
@@ -36,4 +36,7 @@ class Arrivals:
         address = self._proxies.visitor_address(visit.scope)
         countries = self._countries
         country = countries.country(visit.peer, address, visit.headers.get(countries.header, b""))
-        return Arrival(recognize(visit.user_agent), self._clock(), address, country)
+        client = recognize(visit.user_agent)
+        if requested_with := visit.requested_with:
+            client = in_app(client, requested_with)
+        return Arrival(client, self._clock(), address, country)

@@ -1,102 +1,164 @@
-"""Recognizes clients by their User-Agent, with the lists of ua-parser and crawlerdetect."""
+"""Recognizes clients by what they call themselves: people's browsers, apps, programs, robots."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
-
-from crawlerdetect import providers
-from ua_parser import Domain, Parser
-from ua_parser.loaders import load_lazy_builtins
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
 
 from backend.concurrency.bounded_cache import remember
 from backend.domain.web.client import Client, ClientKind, Platform
+from backend.redirector.request.known_agents import packaged_known_agents
 
 # Longer ones contain nothing more, and an attacker could fill the cache with them.
 LONGEST_USER_AGENT = 512
+_LONGEST_PACKAGE = 128
 _PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
-
-# Families of ua-parser that are apps which show web pages in a view of their own.
-_IN_APP_FAMILIES = frozenset(
-    {"Facebook", "Instagram", "TikTok", "WeChat Browser", "LINE", "Snapchat", "Pinterest", "LinkedIn",
-     "Twitter", "Facebook Messenger", "Messenger", "KakaoTalk"}
-)  # fmt: skip
-# A web view that ua-parser gives no app's name (LinkedIn, WeChat on Android, any other app).
-_WEB_VIEW_FAMILIES = frozenset({"Mobile Safari UI/WKWebView", "Chrome Mobile WebView"})
+# Systems that name iOS or Android only to be taken for it.
+_LIKE_OTHERS = frozenset({"Windows Phone", "Windows", "Tizen", "Chrome OS", "KaiOS", "Firefox OS"})
 # Browsers built on Chromium: they follow a redirect to intent:// after a tap on a link.
 _FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edge Mobile", "Opera Mobile"})
-
-# In crawlerdetect's list, but counted: programs and libraries that do not say they crawl (decisions).
-_HTTP_CLIENTS = (
-    "curl", "wget", "httpie", "python-requests", "python-httpx", "python-urllib", "python/", "aiohttp",
-    "okhttp", "go-http-client", "axios", "node-fetch", "undici", "got ", "java/", "apache-httpclient",
-    "libwww", "guzzle", "postmanruntime", "dart/", "ruby", "http.rb", "reqwest", "powershell",
-)  # fmt: skip
-# Crawlers that fetch a page to show a preview of it, by what they call themselves.
-_PREVIEW_FETCHERS = (
-    "facebookexternalhit", "facebot", "twitterbot", "linkedinbot", "slackbot", "discordbot", "whatsapp",
-    "telegrambot", "skypeuripreview", "pinterestbot", "redditbot", "vkshare", "viber", "iframely", "embedly",
-    "mastodon", "bluesky cardyb", "snap url preview", "kakaotalk-scrap", "line-poker", "microsoftpreview",
-)  # fmt: skip
-
-
-def in_lower_case(pattern: str) -> str:
-    """The pattern that finds in lower case what this one finds when it ignores case, but faster.
-
-    `re` skips an alternative by its first letter only if the pattern does not ignore case. The list
-    has over a thousand alternatives.
-    """
-    return re.sub(r"\\.|[A-Z]+", lambda match: match[0] if match[0][0] == "\\" else match[0].lower(), pattern)
+_WEB_VIEW_ON_IOS = "Mobile Safari UI/WKWebView"
+# An iPad that asks for desktop pages says that it is a Mac, and only its web views tell.
+_IPAD_VIEW = re.compile(r"Macintosh.*Mobile/(?!.*Safari/)")
+_BROWSER_WORDS = ("mozilla/", "applewebkit")
+_WORD = re.compile(r"[\w.!-]+")
+_NAME = re.compile("[a-z]{3}")
+# The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
+_DEVICE = re.compile(
+    r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}[-_][a-z]{2};)?)[^;)]*"
+    r"|(\bandroid) \([^)]*\)"
+)
+_PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
+_KNOWN = packaged_known_agents()
+_lists, _searches, _families = _KNOWN.lists, _KNOWN.searches, _KNOWN.families
+_ROBOT_BITS, _OWN_SYSTEMS = _KNOWN.robot_bits, _lists.mask("own_systems")
+_IN_APP, _NO_STORE = _lists.mask("in_app_browsers"), _lists.mask("without_play_store")
 
 
-# The package's lists are used directly: its class CrawlerDetect returns only one of the names in a text.
-_CRAWLERS = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
-_NO_CRAWLERS = re.compile("|".join(providers.exclusions.data), re.IGNORECASE)
-# The time of some patterns grows with the square of a word's length, and no name is this long.
-_LONG_WORD = re.compile(r"([\w-]{40})[\w-]+([\w-]{40})")
-
-
-@remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)
-def recognize(user_agent: bytes) -> Client:
+def recognize_new(user_agent: bytes) -> Client:
     """The client that this User-Agent header describes. Pass at most LONGEST_USER_AGENT bytes."""
-    # Chromium without a window is on the list of crawlers, but does not say that it crawls.
-    text = user_agent.decode("latin-1").replace("HeadlessChrome/", "Chrome/")
-    parsed = _parser()(text, Domain.USER_AGENT | Domain.OS)
-    system = parsed.os.family if parsed.os else None
-    browser = parsed.user_agent.family if parsed.user_agent else None
+    text = user_agent.decode("latin-1")
+    lowered = text.lower()
+    found = _lists.find(lowered)
+    browser, system = _family("browsers", found, text), _family("systems", found, text)
+    platform = _PLATFORMS.get(system or "", Platform.DESKTOP)
+    if found & _OWN_SYSTEMS and platform is Platform.DESKTOP and system not in _LIKE_OTHERS:
+        place = _first("own_systems", found, text)
+        if place is not None:
+            system, platform = _KNOWN.systems[place].name, _KNOWN.systems[place].platform
+            if _IPAD_VIEW.search(text):
+                browser = _WEB_VIEW_ON_IOS
+    is_in_app = browser in _KNOWN.in_app_families
+    if found & _IN_APP and (place := _first("in_app_browsers", found, text)) is not None:
+        browser, is_in_app = _KNOWN.in_app_names[place], True
+    kind, robot = _kind(lowered, found, browser, is_in_app=is_in_app)
+    if robot is not None:
+        browser = _word_around(text, lowered.find(robot)) or browser
     return Client(
-        kind=_kind(text, browser),
-        platform=_PLATFORMS.get(system or "", Platform.DESKTOP),
+        kind=kind,
+        platform=platform,
         system=system,
         browser=browser,
         follows_intents=browser in _FOLLOW_INTENTS,
+        has_play_store=not (found & _NO_STORE) or _first("without_play_store", found, text) is None,
     )
 
 
-@cache
-def _parser() -> Parser:
-    """ua-parser without its list of devices, which is its longest one and is not needed here."""
-    user_agents, systems, _ = load_lazy_builtins()
-    return Parser.from_matchers((user_agents, systems, []))
+recognize = remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)(recognize_new)
 
 
-def _kind(text: str, browser: str | None) -> ClientKind:
-    lowered = text.lower()
-    # Some apps name their own browser and their preview fetcher alike.
-    is_in_app = browser in _IN_APP_FAMILIES or browser in _WEB_VIEW_FAMILIES
-    if any(name in lowered for name in _PREVIEW_FETCHERS) and not is_in_app:
-        return ClientKind.PREVIEW_FETCHER
-    names = _listed_names(text)
-    if not all(name.startswith(_HTTP_CLIENTS) for name in names):
-        return ClientKind.CRAWLER
+@lru_cache(maxsize=1024)
+def in_app(client: Client, requested_with: bytes) -> Client:
+    """The client if Android's web view names the app around it (X-Requested-With)."""
+    is_app = client.kind is ClientKind.BROWSER and client.platform is Platform.ANDROID
+    if not is_app or len(requested_with) > _LONGEST_PACKAGE or not _PACKAGE.fullmatch(requested_with):
+        return client
+    package = requested_with.decode("ascii")
+    if _KNOWN.browser_packages.search(package):
+        return client
+    browser = _KNOWN.app_packages.get(package, client.browser)
+    return replace(client, kind=ClientKind.IN_APP_BROWSER, browser=browser, follows_intents=False)
+
+
+def _family(name: str, found: int, text: str) -> str | None:
+    """The name that the first pattern of the list gives what it finds in the text."""
+    searches = _searches[name]
+    for place in _lists.places(found, name):
+        if match := searches[place](text):
+            family = _families[name][place]
+            return family.replace("$1", match[1] or "") if "$1" in family else family
+    return None
+
+
+def _first(name: str, found: int, text: str) -> int | None:
+    """The place of the first pattern of the list that is in the text."""
+    searches = _searches[name]
+    return next((place for place in _lists.places(found, name) if searches[place](text)), None)
+
+
+def _kind(lowered: str, found: int, browser: str | None, *, is_in_app: bool) -> tuple[ClientKind, str | None]:
+    """What the client is, and the words that tell it if it is a robot."""
+    is_browser = any(word in lowered for word in _BROWSER_WORDS)
+    is_app = not is_browser and _first("apps", found, lowered) is not None
+    is_program = is_app
+    if found & _ROBOT_BITS:
+        robot, name = _robot(lowered, found, is_app=is_app, is_in_app=is_in_app)
+        if robot.is_automatic:
+            return robot, name
+        is_program = is_program or robot is ClientKind.HTTP_CLIENT
     if is_in_app:
-        return ClientKind.IN_APP_BROWSER
-    return ClientKind.HTTP_CLIENT if names else ClientKind.BROWSER
+        return ClientKind.IN_APP_BROWSER, None
+    if not is_browser:
+        return _kind_of_program(lowered, found, is_known=is_program), None
+    if browser is None and _first("names_alone", found, lowered) is not None:
+        return ClientKind.CRAWLER, None
+    return ClientKind.HTTP_CLIENT if is_program else ClientKind.BROWSER, None
 
 
-def _listed_names(text: str) -> list[str]:
-    """All names in the text that are in the list of crawlers, in lower case."""
-    shortened = _LONG_WORD.sub(r"\1\2", text)
-    # In Latin-1, each letter becomes exactly one letter in lower case, and `re` would match no other one.
-    lowered = _NO_CRAWLERS.sub("", shortened.strip()).lower()
-    return [match[0] for match in _CRAWLERS.finditer(lowered)]
+def _robot(lowered: str, found: int, *, is_app: bool, is_in_app: bool) -> tuple[ClientKind, str | None]:
+    """The kind of robot and the words that tell it; a program that counts, or a browser, if it is none."""
+    kind = ClientKind.BROWSER
+    named = _without_people(lowered, found)
+    # Some apps name their own browser and their preview fetcher alike.
+    if not is_in_app and (name := next(_names("preview_fetchers", found, named), None)) is not None:
+        return ClientKind.PREVIEW_FETCHER, name
+    for name in _names("crawlers", found, named):
+        if _KNOWN.http_clients.match(name):
+            kind = ClientKind.HTTP_CLIENT
+        elif not (is_app or is_in_app) or _KNOWN.robots_among_apps.match(name):
+            return ClientKind.CRAWLER, name
+    if not is_app and _first("signs", found, named) is not None:
+        return ClientKind.CRAWLER, None
+    return kind, None
+
+
+def _kind_of_program(lowered: str, found: int, *, is_known: bool) -> ClientKind:
+    """What calls itself otherwise than browsers do: a program that says no more than a name is a robot."""
+    if is_known or _KNOWN.http_clients.match(lowered) or _first("players", found, lowered) is not None:
+        return ClientKind.HTTP_CLIENT
+    if _NAME.search(lowered) is None or _first("old_browsers", found, lowered) is not None:
+        return ClientKind.BROWSER
+    return ClientKind.CRAWLER
+
+
+def _without_people(lowered: str, found: int) -> str:
+    """The text without the words that name people's devices and apps, and robots elsewhere."""
+    named = _DEVICE.sub(r"\1\2 ", lowered) if "android" in lowered else lowered
+    for place in _lists.places(found, "people"):
+        named = _KNOWN.patterns["people"][place].sub(" ", named)
+    return named
+
+
+def _word_around(text: str, place: int) -> str | None:
+    """The word of the text that has the letter at this place."""
+    return next((word[0] for word in _WORD.finditer(text) if word.start() <= place < word.end()), None)
+
+
+def _names(name: str, found: int, text: str) -> Iterator[str]:
+    """What the patterns of the list find in the text."""
+    searches = _searches[name]
+    for place in _lists.places(found, name):
+        if match := searches[place](text):
+            yield match[0]

@@ -24,6 +24,11 @@ _DEVICE_COOKIE = re.compile(
 )
 
 
+# X-FB-HTTP-Engine, which Facebook's app sends, comes with X-Purpose only.
+_PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
+_AHEAD = re.compile(rb"prefetch|prerender|preview", re.IGNORECASE)
+
+
 class InvalidHost(ValueError):
     """The request has no valid Host header, or more than one."""
 
@@ -93,6 +98,11 @@ class Visit:
         return self.headers.get(b"user-agent", b"")[:LONGEST_USER_AGENT]
 
     @property
+    def requested_with(self) -> bytes:
+        """What asks: the app around a web view of Android, or "XMLHttpRequest"; empty if unknown."""
+        return self.headers.get(b"x-requested-with", b"")
+
+    @property
     def cookies(self) -> Iterator[tuple[str, str]]:
         """The names and values of all cookies. HTTP/2 may send them in several headers."""
         for name, header in self.scope["headers"]:
@@ -105,10 +115,9 @@ class Visit:
     def is_prefetch(self) -> bool:
         """Whether the browser only loads ahead, for a click that may never come (decisions)."""
         headers = self.headers
-        if b"sec-purpose" not in headers and b"purpose" not in headers and b"x-moz" not in headers:
+        if _PURPOSES.isdisjoint(headers):
             return False
-        purposes = (headers.get(name, b"") for name in (b"sec-purpose", b"purpose", b"x-moz"))
-        return any(b"prefetch" in purpose or b"preview" in purpose for purpose in purposes)
+        return any(_AHEAD.search(headers.get(name, b"")) for name in _PURPOSES)
 
     @property
     def language(self) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import uuid
+from collections import Counter
 from dataclasses import replace
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -62,6 +63,41 @@ async def test_phones_open_the_app(
     assert html.escape(f"intent://{link.domain}/{link.path}?cl_click_id=") in firefox.text
     assert iphone.headers["location"] == "https://apps.apple.com/app/id123456"
     assert desktop.headers["location"].startswith(link.destination_url)
+
+
+async def test_nobody_is_led_to_a_store_without_one(
+    visitor: httpx.AsyncClient,
+    make_link: LinkFactory,
+    database: Database,
+    organization: TestOrganization,
+    recorded: Recorded,
+) -> None:
+    """Fire tablets and HarmonyOS open the app or the web, and what apps ask with themselves gets the web."""
+    await set_apps(database, organization.domain, organization.id, APPS)
+    link = await make_link(**APP)
+    android, desktop = (CLIENTS[ClientKind.BROWSER, where] for where in (Platform.ANDROID, Platform.DESKTOP))
+    for name in ("Silk on a Fire tablet", "Huawei Browser on HarmonyOS 2"):
+        page = await visitor.get(f"/{link.path}", headers={"user-agent": android[name]})
+        intent = html.unescape(page.text).partition("S.browser_fallback_url=")[2].partition(";end")[0]
+        assert unquote(intent) == f"{link.destination_url}?cl_link_id={link.id}"
+        ahead = await visitor.get(f"/{link.path}+", headers={"user-agent": android[name]})
+        assert "play.google.com" not in page.text + ahead.text
+    on_web = [
+        {"user-agent": desktop["HarmonyOS 5, which has no Android"]},
+        {"user-agent": PIXEL, "x-requested-with": "org.telegram.messenger"},
+        *(
+            {"user-agent": agent}
+            for platform in (Platform.IOS, Platform.ANDROID)
+            for agent in CLIENTS[ClientKind.HTTP_CLIENT, platform].values()
+        ),
+    ]
+    for headers in on_web:
+        answer = await visitor.get(f"/{link.path}", headers=headers)
+        assert answer.headers["location"].startswith(f"{link.destination_url}?"), headers
+    records = await recorded(link, 2 + len(on_web))
+    assert {record["reason"] for record in records} == {None}
+    in_app = [record["browser"] for record in records if record["client_kind"] == "in_app_browser"]
+    assert in_app == ["Telegram"]
 
 
 async def test_play_s_referrer_names_the_campaign(
@@ -299,17 +335,28 @@ async def test_a_preview_shows_the_social_fields_as_text(
     assert (record["counted"], record["reason"]) == (False, "preview_fetcher")
 
 
+PREFETCHES: list[dict[str, str]] = [
+    {"sec-purpose": "prefetch;prerender"},
+    {"Purpose": "Prefetch"},
+    {"X-Moz": "prefetch"},
+    {"X-Purpose": "preview"},
+    {"X-Purpose": "PREVIEW", "X-FB-HTTP-Engine": "Liger"},
+]
+
+
 async def test_what_is_recorded_and_not_counted(
     visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
 ) -> None:
     """HEAD, a prefetch and a crawler are no clicks; curl is one."""
     link = await make_link()
     await visitor.head(f"/{link.path}")
-    await visitor.get(f"/{link.path}", headers={"sec-purpose": "prefetch;prerender"})
+    for prefetch in PREFETCHES:
+        await visitor.get(f"/{link.path}", headers=prefetch)
     await visitor.get(f"/{link.path}", headers={"user-agent": "Googlebot/2.1"})
-    await visitor.get(f"/{link.path}", headers={"user-agent": "curl/8.5.0"})
-    reasons = {record.get("reason") for record in await recorded(link, 4)}
-    assert reasons == {"head", "prefetch", "crawler", None}
+    await visitor.get(f"/{link.path}", headers={"user-agent": "curl/8.5.0", "x-purpose": "browsing"})
+    records = await recorded(link, 3 + len(PREFETCHES))
+    reasons = Counter(record.get("reason") for record in records)
+    assert reasons == {"head": 1, "prefetch": len(PREFETCHES), "crawler": 1, None: 1}
 
 
 async def test_qr_codes(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:

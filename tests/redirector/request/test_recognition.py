@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,10 +10,12 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from crawlerdetect import providers
+from crawleruseragents import CRAWLER_USER_AGENTS_DATA
 
 from backend.domain.web.client import ClientKind, Platform
-from backend.redirector.request.recognition import LONGEST_USER_AGENT, in_lower_case, recognize
+from backend.redirector.request.known_agents import in_lower_case, packaged_known_agents
+from backend.redirector.request.patterns import PatternLists, needed_words
+from backend.redirector.request.recognition import LONGEST_USER_AGENT, in_app, recognize
 from tests.redirector.user_agents import CLIENTS
 
 CASES = [
@@ -22,12 +23,16 @@ CASES = [
     for (kind, platform), agents in CLIENTS.items()
     for name, agent in agents.items()
 ]
+PEOPLE = (ClientKind.BROWSER, ClientKind.IN_APP_BROWSER)
+PIXEL = CLIENTS[ClientKind.BROWSER, Platform.ANDROID]["Chrome on a phone"]
 FOLLOW_INTENTS = {
     "Chrome on a phone",
     "Chrome on a tablet",
     "Samsung Internet",
     "Edge on Android",
     "Opera on Android",
+    "a phone named Spider",
+    "a phone named VR BOT",
 }
 
 
@@ -42,7 +47,7 @@ def test_the_kind_and_platform_of_a_client(agent: str, kind: ClientKind, platfor
 
 @pytest.mark.parametrize("name", CLIENTS[ClientKind.BROWSER, Platform.ANDROID])
 def test_who_follows_a_redirect_to_an_app(name: str) -> None:
-    """Browsers built on Chromium do; Firefox and Silk get the page with the button."""
+    """Browsers built on Chromium do; others get the page with the button."""
     agent = CLIENTS[ClientKind.BROWSER, Platform.ANDROID][name]
     assert recognize(agent.encode()).follows_intents is (name in FOLLOW_INTENTS)
 
@@ -93,24 +98,75 @@ def test_no_user_agent_takes_long() -> None:
                 recognize(mutation.encode("latin-1", "replace")[:LONGEST_USER_AGENT])
 
 
-def test_the_list_finds_in_lower_case_what_it_finds_in_any() -> None:
-    """Each pattern of the list of crawlers keeps its meaning, with its classes and escapes."""
+def test_what_a_pattern_needs() -> None:
+    """Words of which one must be there for each part that has any; those that tell most come first."""
+    assert needed_words(r"(Chrome|CriOS)/[\d.]+ (?:Mobile )?Safari", "chrome/ safari") == [
+        {" safari", " mobile safari"},
+        {"crios/", "chrome/"},
+    ]
+    assert needed_words(r"[A-Z]x?[bB]ot\b") == [{"bot", "xbot"}]
     assert in_lower_case(r"\S+A\\BC[A-Z]\W") == r"\S+a\\bc[a-z]\W"
-    anywhere = re.compile("|".join(providers.crawlers.data), re.IGNORECASE)
-    lowered = re.compile("|".join(map(in_lower_case, providers.crawlers.data)))
-    latin = "".join(map(chr, range(256)))
-    for text in [
-        *map(str.swapcase, AGENTS),
-        *providers.crawlers.data[::20],
-        latin,
-        "Y!J-ABC Go 1\\Z",
-    ]:
-        found = [match[0].lower() for match in anywhere.finditer(text)]
-        assert [match[0] for match in lowered.finditer(text.lower())] == found
+    with pytest.raises(ValueError, match="needs no word"):
+        PatternLists({"any": [r"\d+"]}, "")
 
 
-def test_a_name_that_the_list_of_exceptions_splits() -> None:
-    """`curl` is found around a word that the list of crawlers leaves out, and so is a crawler beside it."""
-    with at_most(1, "a split name"):
-        assert recognize(b"cuVersion/1rl").kind is ClientKind.HTTP_CLIENT
-    assert recognize(b"cuVersion/1rl wget Googlebot/2.1").kind is ClientKind.CRAWLER
+def test_no_pattern_is_overlooked() -> None:
+    """Whatever a pattern of a list is in, its words are found in first."""
+    known = packaged_known_agents()
+    robots = [agent for entry in CRAWLER_USER_AGENTS_DATA for agent in entry.get("instances", ())]
+    for agent in [*AGENTS, *map(str.swapcase, AGENTS[::5]), *robots[::60]]:
+        found = known.lists.find(agent.lower())
+        for name, searches in known.searches.items():
+            there = {place for place, search in enumerate(searches) if search(agent)}
+            assert there <= {*known.lists.places(found, name)}, (agent, name)
+
+
+def test_robots_of_a_kept_list() -> None:
+    """Of the examples of crawler-user-agents, hardly one is a person; plain programs count, as always."""
+    kinds = {
+        agent: recognize(agent.encode()[:LONGEST_USER_AGENT]).kind
+        for entry in CRAWLER_USER_AGENTS_DATA
+        for agent in entry.get("instances", ())
+    }
+    people = {agent for agent, kind in kinds.items() if kind in {*PEOPLE}}
+    programs = {agent for agent, kind in kinds.items() if kind is ClientKind.HTTP_CLIENT}
+    assert len(kinds) > 2_000
+    assert len(people) < len(kinds) / 200, people
+    assert len(people | programs) < len(kinds) / 29, programs
+
+
+@pytest.mark.parametrize(
+    ("package", "kind", "browser"),
+    [
+        (b"org.telegram.messenger", ClientKind.IN_APP_BROWSER, "Telegram"),
+        (b"com.example.shop", ClientKind.IN_APP_BROWSER, "Chrome Mobile"),
+        (b"XMLHttpRequest", ClientKind.BROWSER, "Chrome Mobile"),
+        (b"com.duckduckgo.mobile.android", ClientKind.BROWSER, "Chrome Mobile"),
+        (b"", ClientKind.BROWSER, "Chrome Mobile"),
+        (b"a." * 100 + b"b", ClientKind.BROWSER, "Chrome Mobile"),
+    ],
+)
+def test_an_app_around_a_web_view(package: bytes, kind: ClientKind, browser: str) -> None:
+    """On Android, X-Requested-With names the app around a web view, unless that is a browser."""
+    phone = in_app(recognize(PIXEL.encode()), package)
+    assert (phone.kind, phone.browser, phone.follows_intents) == (kind, browser, kind is ClientKind.BROWSER)
+    desktop = recognize(CLIENTS[ClientKind.BROWSER, Platform.DESKTOP]["Chrome on Windows"].encode())
+    assert in_app(desktop, package) is desktop
+
+
+@pytest.mark.parametrize("name", CLIENTS[ClientKind.BROWSER, Platform.ANDROID])
+def test_who_has_the_play_store(name: str) -> None:
+    """Android has it, but for Fire tablets and HarmonyOS."""
+    agent = CLIENTS[ClientKind.BROWSER, Platform.ANDROID][name]
+    assert recognize(agent.encode()).has_play_store is ("Fire tablet" not in name and "HarmonyOS" not in name)
+
+
+def test_robots_have_names() -> None:
+    """A robot is called by the word that tells it."""
+    named = {
+        "Googlebot": "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+        "AhrefsBot": "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
+        "Mattermost-Bot": "Mattermost-Bot/1.1",
+        "Discourse": "Discourse Forum Onebox v3.3.0.beta2",
+    }
+    assert {name: recognize(agent.encode()).browser for name, agent in named.items()} == {n: n for n in named}

@@ -45,15 +45,22 @@ def intent_address(
     With `click_id`, the app learns which click it was, so that its open is not counted again. `web_query` is
     the part of the query that web addresses get; None: all.
 
-    If the app is not installed, it leads to the link's fallback, or else to the Play Store. The app's intent
-    filter must match the scheme.
+    If the app is not installed, it leads where `address_without_app` says. The app's intent filter must match
+    the scheme.
     """
-    in_browser = fallback_address(link, client, query if web_query is None else web_query)
-    missing = in_browser or store_address(link, app)
+    missing = address_without_app(link, app, client, query if web_query is None else web_query)
     return (
         f"{short_url_with_query(link, 'intent', query, click_id)}#Intent;scheme={scheme};"
         f"package={app.package};S.browser_fallback_url={quote(missing, safe='')};end"
     )
+
+
+def address_without_app(link: Link, app: AndroidApp, client: Client, query: str) -> str:
+    """Where a client on Android gets that lacks the app: the link's fallback, the Play Store, or the web."""
+    in_browser = fallback_address(link, client, query)
+    if in_browser or client.has_play_store:
+        return in_browser or store_address(link, app)
+    return web_address(link, query)
 
 
 def store_address(link: Link, app: AndroidApp) -> str:

@@ -1,0 +1,177 @@
+"""Finds in microseconds which of some thousand patterns can be in a text.
+
+A pattern needs certain words: `(Chrome)/(\\d+).*Mobile` needs "chrome/" and "mobile". One pass of an
+Aho-Corasick automaton finds the words of all patterns, and only patterns whose words are there are tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import reduce
+from operator import or_
+
+# Python's own parser of patterns, which `re.compile` uses. No other one knows exactly what a pattern means.
+from re import _constants as codes
+from re import _parser as parser
+from typing import Any
+
+import ahocorasick
+
+_SHORTEST_SECOND = 4  # letters of a second need: shorter words are found too often
+_MOST_WORDS = 200  # of a part of a pattern that can be written in so many ways
+_NOTHING = (codes.AT, codes.ASSERT, codes.ASSERT_NOT)  # take no letters
+_REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
+
+
+class PatternLists:
+    """Lists of patterns, by name, that are looked for together.
+
+    What is found is one number, with a bit for each pattern whose words are in the text.
+    """
+
+    def __init__(self, lists: Mapping[str, Sequence[str]], common: str) -> None:
+        """`common` is a text like most of those to come: words that are in it tell little.
+
+        Raises ValueError if a pattern needs no word: it would have to be tried on every text.
+        """
+        self._starts: dict[str, int] = {}
+        self._masks: dict[str, int] = {}
+        words: dict[str, tuple[int, int]] = {}
+        at = 0
+        for name, patterns in lists.items():
+            self._starts[name], self._masks[name] = at, ((1 << len(patterns)) - 1) << at
+            for pattern in patterns:
+                for is_first, is_second, either in _two_needs(pattern, common):
+                    for word in either:
+                        one, two = words.get(word, (0, 0))
+                        words[word] = (one | is_first << at, two | is_second << at)
+                at += 1
+        self._automaton = ahocorasick.Automaton()
+        for word, bits in words.items():
+            self._automaton.add_word(word, bits)
+        self._automaton.make_automaton()
+
+    def mask(self, *names: str) -> int:
+        """The bits of these lists."""
+        return reduce(or_, (self._masks[name] for name in names))
+
+    def find(self, lowered: str) -> int:
+        """What may be in a text, which must be in lower case."""
+        first = second = 0
+        for _, (one, two) in self._automaton.iter(lowered):
+            first |= one
+            second |= two
+        return first & second
+
+    def places(self, found: int, name: str) -> Iterator[int]:
+        """The places in this list that may be in the text, the first one first."""
+        bits = (found & self._masks[name]) >> self._starts[name]
+        while bits:
+            lowest = bits & -bits
+            yield lowest.bit_length() - 1
+            bits ^= lowest
+
+
+def needed_words(pattern: str, common: str = "") -> list[set[str]]:
+    """Sets of words in lower case: any text that the pattern is found in has a word of each set.
+
+    Those that tell most come first; words that are in `common` tell little.
+    """
+    found: list[set[str]] = []
+    _collect(parser.parse(pattern), found, common)
+    return sorted(found, key=lambda words: _telling(words, common), reverse=True)
+
+
+def _two_needs(pattern: str, common: str) -> list[tuple[bool, bool, set[str]]]:
+    """The words that tell most of what the pattern needs, as its first need, its second, or both."""
+    needs = needed_words(pattern, common)
+    if not needs:
+        raise ValueError(f"the pattern {pattern!r} needs no word")
+    first, *more = needs
+    if not more or min(map(len, more[0])) < _SHORTEST_SECOND:
+        return [(True, True, first)]
+    return [(True, False, first), (False, True, more[0])]
+
+
+def _telling(words: AbstractSet[str], common: str) -> tuple[bool, int]:
+    """How much it tells that one of these words is in a text."""
+    return not any(word in common for word in words), min(map(len, words))
+
+
+def _collect(items: Any, found: list[set[str]], common: str) -> None:
+    """Add the words that this part of a parsed pattern needs."""
+    run: list[Any] = []  # items in a row that can be written in a few ways only
+    for item in items:
+        if _texts([*run, item]) is not None:
+            run.append(item)
+            continue
+        _add(_texts(run), found)
+        run = [item] if _texts([item]) is not None else []
+        if run:
+            continue
+        code, value = item
+        if code is codes.SUBPATTERN:
+            _collect(value[3], found, common)
+        elif code is codes.BRANCH:
+            _collect_branches(value[1], found, common)
+        elif code in _REPEATS and value[0] >= 1:
+            _collect(value[2], found, common)
+    _add(_texts(run), found)
+
+
+def _collect_branches(branches: Sequence[Any], found: list[set[str]], common: str) -> None:
+    either: set[str] = set()
+    for branch in branches:
+        words: list[set[str]] = []
+        _collect(branch, words, common)
+        if not words:
+            return
+        either |= max(words, key=lambda these: _telling(these, common))
+    found.append(either)
+
+
+def _add(texts: set[str] | None, found: list[set[str]]) -> None:
+    if texts and "" not in texts:
+        found.append(texts)
+
+
+def _texts(items: Sequence[Any]) -> set[str] | None:
+    """All texts that this part can stand for, in lower case; None if they are too many to list."""
+    texts = {""}
+    for code, value in items:
+        more = _item_texts(code, value)
+        if more is None:
+            return None
+        texts = {start + end for start in texts for end in more}
+        if len(texts) > _MOST_WORDS:
+            return None
+    return texts
+
+
+def _item_texts(code: Any, value: Any) -> set[str] | None:
+    texts: set[str] | None = None
+    if code is codes.LITERAL:
+        texts = {chr(value).lower()}
+    elif code is codes.IN and all(kind is codes.LITERAL for kind, _ in value):
+        texts = {chr(letter).lower() for _, letter in value}
+    elif code is codes.SUBPATTERN:
+        texts = _texts(value[3])
+    elif code is codes.BRANCH:
+        texts = _branch_texts(value[1])
+    elif code in _NOTHING:
+        texts = {""}
+    elif code in _REPEATS and value[:2] == (0, 1):
+        once = _texts(value[2])
+        texts = None if once is None else once | {""}
+    return texts
+
+
+def _branch_texts(branches: Sequence[Any]) -> set[str] | None:
+    texts: set[str] = set()
+    for branch in branches:
+        more = _texts(branch)
+        if more is None:
+            return None
+        texts |= more
+    return texts
