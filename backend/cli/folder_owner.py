@@ -34,7 +34,7 @@ def act_as_owner(settings: Settings, *, opens_callers_files: bool) -> None:
     owner = future_owner_of(settings.data_dir)
     if owner:
         try:
-            take_owner(settings.data_dir, owner, opens_callers_files=opens_callers_files)
+            take_owner(owner, opens_callers_files=opens_callers_files)
         except OSError:  # root of a container without the right
             raise NotTheOwner(settings, owner) from None
 

@@ -16,11 +16,10 @@ _CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1 << 0, 1 << 1, 1 << 2
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """Who started this process, before it took the owner of `folder`."""
+    """Who started this process, before it took another user."""
 
     uid: int
     gid: int
-    folder: Path
 
 
 _caller: _Caller | None = None
@@ -37,14 +36,14 @@ def future_owner_of(folder: Path) -> int:
     return owner_of(next(path for path in (absolute, *absolute.parents) if path.exists()))
 
 
-def take_owner(folder: Path, owner: int, *, opens_callers_files: bool = False) -> None:
-    """Go on as this user, the owner of the folder, for good. Its child processes are the owner's, too.
+def take_owner(owner: int, *, opens_callers_files: bool) -> None:
+    """Go on as this user, the owner of a folder, for good. The child processes are the owner's, too.
 
     With `opens_callers_files`, files that the caller names can be opened wherever they are; this right is
     not passed on to child processes. Raises OSError where this process may not do so.
     """
     global _caller  # noqa: PLW0603 - as the user of a process is
-    caller = _Caller(os.geteuid(), os.getegid(), folder.absolute())
+    caller = _Caller(os.geteuid(), os.getegid())
     libc = ctypes.CDLL(None, use_errno=True)
     keeps = opens_callers_files and hasattr(libc, "capset") and not libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
     _become(owner)
@@ -54,10 +53,12 @@ def take_owner(folder: Path, owner: int, *, opens_callers_files: bool = False) -
 
 
 def give_to_caller(descriptor: int, path: Path) -> None:
-    """Let a file that the caller named belong to the caller, and not to whom this process took."""
-    if not _caller or path.absolute().is_relative_to(_caller.folder):
-        return
-    if os.fstat(descriptor).st_uid == os.geteuid():
+    """Let a new file that the caller named belong to the caller, and not to the user whom this process took.
+
+    In a folder of that user, who may go on with the file, it stays that user's.
+    """
+    is_made = os.fstat(descriptor).st_uid == os.geteuid()
+    if _caller and is_made and owner_of(path.absolute().parent) != os.geteuid():
         os.fchown(descriptor, _caller.uid, _caller.gid)
 
 

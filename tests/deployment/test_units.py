@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,17 +12,17 @@ import httpx
 from tests.polling import wait_for
 from tests.processes.arguments import processes_that_show
 from tests.processes.programs import find_program
-from tests.processes.service_process import own_database, service_process
+from tests.processes.service_process import SERVE, WAYLINK, own_database, service_process
 
 ROOT = Path(__file__).parents[2]
-UNIT = ROOT / "deploy" / "waylink.service"
+UNIT, FOLLOW_UNIT = ROOT / "deploy" / "waylink.service", ROOT / "deploy" / "waylink-follow.service"
 UNDER_FILTER = (sys.executable, "-m", "tests.processes.system_call_filter")
 
 
-def test_figures_and_archives_are_made_under_the_unit_s_filter(tmp_path: Path, mongodb_uri: str) -> None:
-    """Each by a process of its own, which gives way to visitors' requests."""
+def test_all_is_done_under_the_units_filters(tmp_path: Path, mongodb_uri: str) -> None:
+    """Figures and archives, each by a process of its own that gives way, and following a feed."""
     find_program("systemd-analyze", "systemd")
-    command = (*UNDER_FILTER, str(UNIT), sys.executable, "-m", "backend.cli", "serve", "--json")
+    command = (*UNDER_FILTER, str(UNIT), *SERVE)
     with own_database(mongodb_uri) as database, service_process(tmp_path, command, **database) as service:
         org_id = service.command("organization", "create", "Shop")["id"]
         scopes = [f"--scope={scope}" for scope in ("analytics:read", "organization:export")]
@@ -38,5 +39,9 @@ def test_figures_and_archives_are_made_under_the_unit_s_filter(tmp_path: Path, m
                 lambda state: state not in {"waiting", "in_progress"},
             )
             assert made == "ready"
+            follow = ("follow", f"--org={org_id}", "--into=parquet", f"--to={tmp_path / 'feed'}", "--once")
+            command = (*UNDER_FILTER, str(FOLLOW_UNIT), *WAYLINK, *follow, "--types=audit")
+            subprocess.run(command, env=service.environment, check=True)
+            assert list((tmp_path / "feed").rglob("*.parquet"))
             # The processes of figures and archives were told no password in their arguments.
             assert processes_that_show(str(urlsplit(mongodb_uri).password)) == []
