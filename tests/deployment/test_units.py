@@ -39,9 +39,9 @@ def test_all_is_done_under_the_units_filters(tmp_path: Path, mongodb_uri: str) -
                 lambda state: state not in {"waiting", "in_progress"},
             )
             assert made == "ready"
-            follow = ("follow", f"--org={org_id}", "--into=parquet", f"--to={tmp_path / 'feed'}", "--once")
-            command = (*UNDER_FILTER, str(FOLLOW_UNIT), *WAYLINK, *follow, "--types=audit")
-            subprocess.run(command, env=service.environment, check=True)
+            options = ("follow", f"--org={org_id}", "--into=parquet", f"--to={tmp_path / 'feed'}", "--once")
+            follow = (*UNDER_FILTER, str(FOLLOW_UNIT), *WAYLINK, *options, "--types=audit")
+            subprocess.run(follow, env=service.environment, check=True)
             assert list((tmp_path / "feed").rglob("*.parquet"))
             # The processes of figures and archives were told no password in their arguments.
             assert processes_that_show(str(urlsplit(mongodb_uri).password)) == []
