@@ -21,7 +21,7 @@ from backend.storage.processes.work import Work
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
 from backend.storage.schema.ownership import ByIdPrefix
-from backend.storage.schema.work_item import WorkItem, items_of
+from backend.storage.schema.work_item import WorkItem, items_in_turns
 
 NAME = "erasures"
 COLLECTION = Collection(
@@ -36,6 +36,7 @@ COLLECTION = Collection(
 )
 # Another process goes on with an erasure of which nothing was done for so long.
 _TAKEOVER_AFTER = timedelta(minutes=1)
+_MOST_TAKEN_OVER = 10_000  # erasures that one process begins to go on with
 
 
 def target_of(org_id: OrgId, subject: Subject) -> AuditTarget:
@@ -113,9 +114,12 @@ def _name(value: Any) -> str:
 
 
 async def erasure_items(database: Database) -> list[WorkItem[tuple[OrgId, Subject]]]:
-    """The erasures with which nobody goes on at the moment. Their ids name nobody."""
+    """Erasures with which nobody goes on at the moment, in turns of their organizations. Their ids name
+    nobody."""
     idle: Document = {"worked_at": {"$lt": await server_time(database) - _TAKEOVER_AFTER}}
-    items = await items_of(database[NAME].find(idle), _from_document)
+    items = await items_in_turns(
+        database, NAME, idle, _from_document, since="worked_at", limit=_MOST_TAKEN_OVER
+    )
     return [replace(item, id=_hashed(item.id)) for item in items]
 
 

@@ -27,6 +27,7 @@ from backend.system.clock import utc_now
 from tests.between_commands import Moment, moments
 from tests.facts.feeds import is_erasure
 from tests.facts.sdk_batches import by_browser, call, conversion
+from tests.fresh_database import fresh_database
 from tests.polling import wait_for_async
 from tests.storage.lifecycle.deletion.test_erasure import everything
 
@@ -100,6 +101,19 @@ async def test_an_erasure_that_failed_in_the_background_is_asked_for_again(datab
     await note_failure(database, Work.ERASURES, item, "ExecutionTimeout")
     await erase_subject(database, org_id, GUEST)
     assert await list_failing(database, org_id) == []
+
+
+async def test_erasures_of_many_persons_delay_no_other_organization_s(database: Database) -> None:
+    """Those that were interrupted are gone on with in turns of the organizations."""
+    many, few = (OrgId(f"{number}-{uuid.uuid4()}") for number in range(2))
+    async with fresh_database(database) as own:
+        for place, org_id in enumerate([many] * 5 + [few] * 2):
+            begun = {"org_id": org_id, "subject": {"customer_id": f"c{place}"}}
+            worked_at = utc_now() - timedelta(hours=1, seconds=-place)
+            await own[erasures.NAME].insert_one({"_id": f"{org_id}/{place}", "worked_at": worked_at, **begun})
+        items = await erasures.erasure_items(own)
+    in_order = [str(item.read()[1].customer_id) for item in items]
+    assert in_order == ["c0", "c5", "c1", "c6", "c2", "c3", "c4"]
 
 
 async def test_an_erasure_goes_on_after_a_kill_at_any_moment(database: Database) -> None:
