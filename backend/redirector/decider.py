@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from backend.domain.links.destinations import by_mail
 from backend.domain.links.destinations.compiled_rules import CompiledRules, Target, share_of
 from backend.domain.links.destinations.destination import Outcome, decide
 from backend.domain.links.destinations.forwarding import Forwarding
@@ -38,10 +39,18 @@ class Decider:
         self._block_list = resources.block_list
         self.split_keys = DailyKeys(resources.database, resources.clock, "splits", _split_key)
 
-    def decide(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> Decision | None:
-        """What the visitor gets. None if the link can't be filled in with what was added to the short URL."""
+    def decide(
+        self, visit: Visit, entry: CachedLink, arrival: Arrival, *, goes_on: bool = False
+    ) -> Decision | None:
+        """What the visitor gets. None if the link can't be filled in with what was added to the short URL.
+
+        `goes_on`: out of a page that the visitor got of this link.
+        """
         target = self._target(visit, entry, entry.rules, arrival) if entry.rules else None
         outcome = decide(entry.link, arrival.client, entry.apps, target)
+        ios = entry.apps.ios
+        if ios and ios.mail_page and not goes_on and _gets_mail_page(visit, entry, arrival, target, outcome):
+            outcome = Outcome.APP_PAGE
         if outcome is not _NOT_FOUND and entry.is_blocked(self._block_list.current):
             outcome = _HELD
         if entry.forwarding is None or outcome in STOPPED:
@@ -81,6 +90,15 @@ class Decider:
         # If MongoDB has not answered since the start, there is no key, and a visitor may see another variant.
         key = self.split_keys.of_day(arrival.at) or b""
         return share_of(key, entry.link.id, arrival.address, visit.user_agent)
+
+
+def _gets_mail_page(
+    visit: Visit, entry: CachedLink, arrival: Arrival, target: Target | None, outcome: Outcome
+) -> bool:
+    link = entry.link
+    return by_mail.gets_page(link, arrival.client, entry.apps, target, outcome) and by_mail.comes_by_mail(
+        visit.referrer_host, visit.query, link
+    )
 
 
 async def _split_key(database: Database, _: str) -> bytes:

@@ -295,7 +295,8 @@ class Redirector:
         """Decide what the visitor gets, record the click, and return the answer."""
         arrival = self._arrivals.of(visit)
         client = arrival.client
-        decision = self._decider.decide(visit, entry, arrival)
+        earlier = self._recorder.earlier_click(visit, entry, arrival) if entry.apps.has_pages else None
+        decision = self._decider.decide(visit, entry, arrival, goes_on=earlier is not None)
         if decision is None:
             return pages.not_found(visit)
         entry, target, outcome = decision
@@ -313,8 +314,7 @@ class Redirector:
             answer, variant = answer_by_rule(visit, entry, target), target.variant
             click_id = await self._recorder.record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
-            click_id = self._recorder.earlier_click(visit, entry, arrival) if entry.apps.in_app_page else None
-            click_id = click_id or await self._recorder.record(outcome, reason, visit, entry, arrival)
+            click_id = earlier or await self._recorder.record(outcome, reason, visit, entry, arrival)
             if outcome is _APP_PAGE and client.kind is ClientKind.IN_APP_BROWSER:
                 browsers = self._in_app_browsers
                 answer = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
@@ -330,7 +330,8 @@ class Redirector:
     async def _tell_ahead(self, visit: Visit) -> Answer:
         """Where a short URL leads. Nothing is recorded: nobody has gone there yet."""
         entry = await self._find(visit, path_prefixes(visit.raw_path)) or await self._find_meant(visit)
-        decision = self._decider.decide(visit, entry, arrival := self._arrivals.of(visit)) if entry else None
+        arrival = self._arrivals.of(visit)
+        decision = self._decider.decide(visit, entry, arrival, goes_on=True) if entry else None
         if decision is None:
             return pages.not_found(visit)
         entry, target, outcome = decision

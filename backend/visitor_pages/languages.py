@@ -33,6 +33,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "If nothing happens, open the menu of this app and choose its browser there.",
         ),
         "leave": ("Open in the browser", "Continue here"),
+        "by_mail": (
+            "This link opens in the app",
+            "If nothing happens, or Safari can't open the page, the app is not installed yet.",
+        ),
+        "get_app": ("Get the app", ""),
         "leads_to": (
             "Where this link leads",
             "If you have the app that belongs to it, the link opens the app.",
@@ -49,7 +54,7 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "to_store": ("Copy and get the app", "Get the app without copying"),
         "to_continue": (
-            "Please continue",
+            "Continue to the link",
             "This link can only be opened a few times. The button shows that somebody is here, and "
             "not a program that checks mail.",
         ),
@@ -94,6 +99,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Wenn nichts geschieht, öffnen Sie das Menü dieser App und wählen Sie dort den Browser.",
         ),
         "leave": ("Im Browser öffnen", "Hier weiter"),
+        "by_mail": (
+            "Dieser Link öffnet sich in der App",
+            "Wenn nichts geschieht oder Safari die Seite nicht öffnen kann, ist die App noch nicht "
+            "installiert.",
+        ),
+        "get_app": ("App laden", ""),
         "leads_to": (
             "Wohin dieser Link führt",
             "Wenn Sie die App dazu haben, öffnet der Link die App.",
@@ -110,7 +121,7 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "to_store": ("Kopieren und App laden", "App laden, ohne zu kopieren"),
         "to_continue": (
-            "Bitte weiter",
+            "Weiter zum Link",
             "Dieser Link lässt sich nur wenige Male öffnen. Mit der Schaltfläche zeigen Sie, dass "
             "hier jemand liest, und nicht ein Programm, das E-Mails prüft.",
         ),
@@ -152,6 +163,12 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si rien ne se passe, ouvrez le menu de cette application et choisissez-y le navigateur.",
         ),
         "leave": ("Ouvrir dans le navigateur", "Continuer ici"),
+        "by_mail": (
+            "Ce lien s’ouvre dans l’application",
+            "Si rien ne se passe, ou si Safari ne peut pas ouvrir la page, l’application n’est pas "
+            "encore installée.",
+        ),
+        "get_app": ("Obtenir l’application", ""),
         "leads_to": (
             "Où mène ce lien",
             "Si vous avez l’application correspondante, le lien ouvre l’application.",
@@ -168,7 +185,7 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "to_store": ("Copier et obtenir l’application", "Obtenir l’application sans copier"),
         "to_continue": (
-            "Veuillez continuer",
+            "Continuer vers le lien",
             "Ce lien ne peut être ouvert que quelques fois. Le bouton montre que quelqu’un est là, et "
             "non un programme qui vérifie les e-mails.",
         ),
@@ -212,6 +229,11 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "Si no ocurre nada, abra el menú de esta aplicación y elija allí el navegador.",
         ),
         "leave": ("Abrir en el navegador", "Continuar aquí"),
+        "by_mail": (
+            "Este enlace se abre en la aplicación",
+            "Si no ocurre nada, o si Safari no puede abrir la página, la aplicación aún no está instalada.",
+        ),
+        "get_app": ("Obtener la aplicación", ""),
         "leads_to": (
             "Adónde lleva este enlace",
             "Si tiene la aplicación correspondiente, el enlace abre la aplicación.",
@@ -228,7 +250,7 @@ _TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "to_store": ("Copiar y obtener la aplicación", "Obtener la aplicación sin copiar"),
         "to_continue": (
-            "Continúe, por favor",
+            "Continuar al enlace",
             "Este enlace solo se puede abrir unas pocas veces. El botón demuestra que hay alguien "
             "aquí, y no un programa que revisa el correo.",
         ),

@@ -82,6 +82,14 @@ def in_app_page(look: Look, social: Mapping[str, str], buttons: PageButtons, web
     return _buttons(look, social, "in_app", [(name, to) for name, to in found if to], web)
 
 
+def mail_page(
+    look: Look, social: Mapping[str, str], app: str | None, store: str | None, web: str
+) -> VisitorPage:
+    """A page with a button that opens the app and one for the store, for who comes out of a mail."""
+    found = [("app", app), ("get_app", store)]
+    return _buttons(look, social, "by_mail", [(name, to) for name, to in found if to], web)
+
+
 def store_page(look: Look, social: Mapping[str, str], store: str, copied: str) -> VisitorPage:
     """A page before the App Store, whose button copies a text. Without JavaScript it still leads on."""
     texts = look.texts()
@@ -110,7 +118,7 @@ def _buttons(
         look,
         "app.html",
         title=social.get("social_title") or title,
-        text=text if name == "in_app" else social.get("social_description") or text,
+        text=social.get("social_description") or text if name == "opens_app" else text,
         buttons=[(texts[label][0], address) for label, address in addresses],
         other=texts["leave" if name == "in_app" else "app"][1],
         web=web,

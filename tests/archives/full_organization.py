@@ -119,7 +119,7 @@ async def fill(client: httpx.AsyncClient, database: Database, organization: Test
     )
     assert await record_install(database, install)
     apps = Apps(
-        IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", clipboard_page=True),
+        IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp", clipboard_page=True, mail_page=True),
         AndroidApp("com.shop.app", (":".join(["AB"] * 32),)),
     )
     await set_apps(database, organization.domain, organization.id, apps)

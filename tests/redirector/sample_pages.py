@@ -64,6 +64,8 @@ def sample_pages(language: str = "en", settings: DomainSettings = NO_SETTINGS) -
         "app with social fields": pages.app_page(visit, link(SOCIAL), INTENT, WEB),
         "in-app browser": pages.in_app_page(visit, link(SOCIAL), PageButtons(INTENT, WEB), WEB),
         "in-app browser without a way out": pages.in_app_page(visit, link({}), PageButtons(None, None), WEB),
+        "out of a mail": pages.mail_page(visit, link({}), "shopapp://go.shop.example/spring", STORE, WEB),
+        "out of a mail without a store": pages.mail_page(visit, link(SOCIAL), "shopapp://x", None, WEB),
         "before the App Store": pages.store_page(visit, link({}), STORE, COPIED),
         "before the App Store with social fields": pages.store_page(visit, link(SOCIAL), STORE, COPIED),
         "password": pages.password(visit),

@@ -37,6 +37,10 @@ def app() -> None:
     "--clipboard-page", is_flag=True,
     help="On iOS, show a page before the App Store, whose button copies a text for the first launch.",
 )  # fmt: skip
+@click.option(
+    "--mail-page", is_flag=True,
+    help="On iOS, show who comes out of a mail a page that opens the app by its scheme, or the store.",
+)  # fmt: skip
 @click.option("--android-package", metavar="NAME", help="The Android app's package, such as com.shop.app.")
 @click.option(
     "--android-fingerprint", "fingerprints", multiple=True, metavar="SHA256",
@@ -57,6 +61,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
     app_store_id: str | None,
     ios_scheme: str | None,
     clipboard_page: bool,
+    mail_page: bool,
     android_package: str | None,
     fingerprints: tuple[str, ...],
     in_app_page: bool,
@@ -73,6 +78,7 @@ async def set_app(  # noqa: PLR0917 - click passes them by name
             fingerprints=fingerprints,
             custom_scheme=ios_scheme or "",
             clipboard_page=clipboard_page,
+            mail_page=mail_page,
             in_app_page=in_app_page,
         )
     except (InvalidApp, InvalidHostName) as error:

@@ -31,6 +31,7 @@ _FIELDS = {
     terms.STORE_ID: "app_store_id",
     terms.SCHEME: "custom_scheme",
     terms.CLIPBOARD_PAGE: "clipboard_page",
+    terms.MAIL_PAGE: "mail_page",
     terms.PACKAGE: "android_package",
     terms.FINGERPRINT: "android_fingerprints",
 }
@@ -101,6 +102,7 @@ def _read_form() -> Apps:
         custom_scheme=field("custom_scheme").lower(),
         in_app_page=field("in_app_page") == "yes",
         clipboard_page=field("clipboard_page") == "yes",
+        mail_page=field("mail_page") == "yes",
     )
 
 
@@ -112,6 +114,7 @@ def _values(apps: Apps) -> dict[str, str]:
         "app_store_id": (ios.app_store_id if ios else None) or "",
         "custom_scheme": (ios.custom_scheme if ios else None) or "",
         "clipboard_page": "yes" if ios and ios.clipboard_page else "",
+        "mail_page": "yes" if ios and ios.mail_page else "",
         "in_app_page": "yes" if apps.in_app_page else "",
         "android_package": android.package if android else "",
         "android_fingerprints": "\n".join(android.fingerprints) if android else "",

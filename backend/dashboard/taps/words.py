@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backend.domain.taps.devices import FIREFOX, MESSAGE, CachedFile, Situation, TapDevice
+from backend.domain.taps.devices import FIREFOX, MESSAGE, NEWSLETTER, CachedFile, Situation, TapDevice
 from backend.domain.taps.tap import Effect, Tap, merged
 
 DEVICES = {
@@ -17,6 +17,7 @@ DEVICES = {
 PLACES = {
     MESSAGE: "A message, a mail or a page",
     FIREFOX: "The same, with Firefox as the browser",
+    NEWSLETTER: "A mail whose sender counts taps",
 }
 FILES = {
     CachedFile.CURRENT: "today’s file",
@@ -83,7 +84,7 @@ def changed_taps(changes: Iterable[tuple[Tap, Tap]]) -> list[ChangedTap]:
     for old, new in changes:
         at = new.situation
         if at.file in {CachedFile.CURRENT, None}:
-            place = (at.place, at.has_app) if at.place.asks_system else None
+            place = None if at.place.is_in_app else (at.place, at.has_app)
             groups.setdefault((at.device, place, old.effect, new.effect), []).append((old, new))
     return [
         ChangedTap(
@@ -115,13 +116,13 @@ def _row(taps: Sequence[Tap]) -> TapRow:
 
 def _where(situations: Sequence[Situation]) -> str:
     at, places = situations[0], _places(situations)
-    if at.device is TapDevice.DESKTOP or not at.place.asks_system:
+    if at.device is TapDevice.DESKTOP or at.place.is_in_app:
         return places
     return f"{places}; the app is {'installed' if at.has_app else 'not installed'}"
 
 
 def _places(situations: Sequence[Situation]) -> str:
     at = situations[0]
-    if at.place.asks_system:
+    if not at.place.is_in_app:
         return PLACES[at.place.name]
     return f"In {', '.join(dict.fromkeys(situation.place.name for situation in situations))}"

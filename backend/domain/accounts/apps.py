@@ -14,6 +14,7 @@ PACKAGE = "Android package"
 FINGERPRINT = "Certificate fingerprint"
 SCHEME = "Custom scheme"
 CLIPBOARD_PAGE = "Page before the App Store"
+MAIL_PAGE = "Page for visitors out of mails"
 
 _TEAM_ID = re.compile(r"[A-Z0-9]{10}")
 _BUNDLE_ID = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*")
@@ -42,7 +43,8 @@ class IosApp:
 
     With `custom_scheme`, it also opens short URLs that have this scheme in the place of https. With
     `clipboard_page`, phones without the app get a page before the App Store, whose button copies a text for
-    the first launch.
+    the first launch. With `mail_page`, who comes out of a mail gets a page whose buttons open the app, by its
+    custom scheme, and the App Store.
     """
 
     team_id: str
@@ -50,6 +52,7 @@ class IosApp:
     app_store_id: str | None = None
     custom_scheme: str | None = None
     clipboard_page: bool = False
+    mail_page: bool = False
 
     def __post_init__(self) -> None:
         _check(TEAM_ID, self.team_id, _TEAM_ID, "10 capital letters and digits, such as A1B2C3D4E5")
@@ -62,6 +65,8 @@ class IosApp:
                 raise InvalidApp(SCHEME, f"{self.custom_scheme!r} is no app's own")
         if self.clipboard_page and self.app_store_id is None:
             raise InvalidApp(CLIPBOARD_PAGE, "needs the App Store id, since it leads there")
+        if self.mail_page and self.custom_scheme is None:
+            raise InvalidApp(MAIL_PAGE, "needs the custom scheme, by which its button opens the app")
 
     @property
     def app_id(self) -> str:
@@ -99,6 +104,11 @@ class Apps:
     android: AndroidApp | None = None
     in_app_page: bool = False
 
+    @property
+    def has_pages(self) -> bool:
+        """Whether visitors may go on with one click from a page to the short URL."""
+        return self.in_app_page or (self.ios is not None and self.ios.mail_page)
+
 
 def parse_apps(
     *,
@@ -110,26 +120,35 @@ def parse_apps(
     custom_scheme: str = "",
     in_app_page: bool = False,
     clipboard_page: bool = False,
+    mail_page: bool = False,
 ) -> Apps:
     """Check these identifiers and return the apps they describe.
 
     Pass "" for an identifier that is not set. Raises InvalidApp.
     """
-    ios = _ios(team_id, bundle_id, app_store_id, custom_scheme, clipboard_page=clipboard_page)
+    ios = _ios(
+        team_id, bundle_id, app_store_id, custom_scheme, clipboard_page=clipboard_page, mail_page=mail_page
+    )
     android = _android(package, fingerprints)
     return Apps(ios, android, in_app_page and bool(ios or android))
 
 
 def _ios(
-    team_id: str, bundle_id: str, app_store_id: str, custom_scheme: str, *, clipboard_page: bool
+    team_id: str,
+    bundle_id: str,
+    app_store_id: str,
+    custom_scheme: str,
+    *,
+    clipboard_page: bool,
+    mail_page: bool,
 ) -> IosApp | None:
-    if not (team_id or bundle_id or app_store_id or custom_scheme or clipboard_page):
+    if not (team_id or bundle_id or app_store_id or custom_scheme or clipboard_page or mail_page):
         return None
     if not team_id:
         raise InvalidApp(TEAM_ID, "is needed for an iOS app")
     if not bundle_id:
         raise InvalidApp(BUNDLE_ID, "is needed for an iOS app")
-    return IosApp(team_id, bundle_id, app_store_id or None, custom_scheme or None, clipboard_page)
+    return IosApp(team_id, bundle_id, app_store_id or None, custom_scheme or None, clipboard_page, mail_page)
 
 
 def _android(package: str, fingerprints: Iterable[str]) -> AndroidApp | None:

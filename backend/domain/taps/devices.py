@@ -44,17 +44,24 @@ class CachedFile(StrEnum):
 class TapPlace:
     """Where a link is tapped, by its name: elsewhere than in an in-app browser the system is asked first.
 
-    `client` is the browser that the link opens in if no app takes it.
+    `client` is the browser that the link opens in if no app takes it. With `is_redirected`, the tapped
+    address is another one that leads to the link by a redirect.
     """
 
     name: str
     client: Client
     user_agent: str
+    is_redirected: bool = False
+
+    @property
+    def is_in_app(self) -> bool:
+        """Whether an app opens the link in a browser of its own."""
+        return self.client.kind is _IN_APP
 
     @property
     def asks_system(self) -> bool:
         """Whether the system may open an app, before a browser asks the service."""
-        return self.client.kind is not _IN_APP
+        return not self.is_in_app and not self.is_redirected
 
 
 _PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X)"
@@ -73,7 +80,13 @@ _DESKTOP_CHROME = (
 _FIREFOX = "Mozilla/5.0 (Android 15; Mobile; rv:133.0) Gecko/133.0 Firefox/133.0"
 # Outside of in-app browsers: a message, a mail, a page of another site, a QR code.
 MESSAGE, FIREFOX = "message", "message_firefox"
-_OF_IOS = (TapPlace(MESSAGE, Client(_BROWSER, Platform.IOS, "iOS", "Mobile Safari"), _SAFARI),)
+# A mail whose sender leads taps through a service that counts them. iOS asks no app behind a redirect.
+NEWSLETTER = "newsletter"
+_ON_IOS = Client(_BROWSER, Platform.IOS, "iOS", "Mobile Safari")
+_OF_IOS = (
+    TapPlace(MESSAGE, _ON_IOS, _SAFARI),
+    TapPlace(NEWSLETTER, _ON_IOS, _SAFARI, is_redirected=True),
+)
 _OF_ANDROID = (
     TapPlace(
         MESSAGE,

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from backend.domain.accounts.apps import AndroidApp, Apps
-from backend.domain.links.destinations.app_addresses import fallback_address, intent_address, store_address
+from backend.domain.links.destinations.app_addresses import (
+    fallback_address,
+    intent_address,
+    scheme_address,
+    store_address,
+)
+from backend.domain.links.destinations.by_mail import gets_page
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.destination import Outcome, decide
 from backend.domain.links.destinations.web_address import encoded_address, web_address
@@ -26,6 +32,8 @@ from backend.domain.web.client import Client
 
 # What a tap does by the service's answer, where it leads, and why.
 _Answer = tuple[Effect, str | None, str]
+_REDIRECTED = "The mail’s sender leads the tap through a redirect, behind which iOS opens no app."
+_MAIL_PAGE = "The service shows a page whose buttons open the app, by its own scheme, and the App Store."
 _STORE_PAGE = "The service shows a page whose button copies a text for the app and leads to the App Store."
 
 
@@ -61,6 +69,8 @@ class Lab:
             if verdict.opens:
                 return Tap(situation, Effect.APP, self.short_url, verdict.why)
             why = verdict.why
+        elif situation.place.is_redirected:
+            why = (_REDIRECTED,)
         elif not situation.place.asks_system:
             why = (
                 "The app in which the link is tapped opens it in its own browser; the system is not asked.",
@@ -83,6 +93,8 @@ class Lab:
         link, client = self.link, situation.place.client
         target = CompiledRules(link).target(Circumstances(client, self.now)) if link.rules else None
         outcome = decide(link, client, self.apps, target)
+        if situation.place.is_redirected and gets_page(link, client, self.apps, target, outcome):
+            outcome = Outcome.APP_PAGE
         if outcome is Outcome.NOT_FOUND:
             return Effect.ERROR_PAGE, None, "The link is disabled: visitors see the error page."
         if outcome is Outcome.HELD or self.is_blocked:
@@ -116,14 +128,19 @@ class Lab:
                 return Effect.STORE_PAGE, apps.ios.store_url, _STORE_PAGE
             return Effect.STORE, apps.ios.store_url, "The service redirects to the App Store."
         if outcome is Outcome.APP_PAGE:
-            if situation.place.asks_system:
-                return Effect.APP_PAGE, None, "This browser opens apps only after a tap, so it gets a page."
-            return self._in_app_page(situation.place)
+            return self._app_page(situation.place)
         if outcome is Outcome.INTENT and apps.android:
             return self._intent(apps.android, client, has_app=situation.has_app)
         fallback = fallback_address(self.link, client, "")
         place = "fallback for this device" if fallback else "destination"
         return Effect.WEB, fallback or web_address(self.link), f"The service redirects to the link’s {place}."
+
+    def _app_page(self, place: TapPlace) -> _Answer:
+        if place.is_in_app:
+            return self._in_app_page(place)
+        if place.is_redirected and self.apps.ios:
+            return Effect.APP_PAGE, scheme_address(self.link, self.apps.ios, ""), _MAIL_PAGE
+        return Effect.APP_PAGE, None, "This browser opens apps only after a tap, so it gets a page."
 
     def _in_app_page(self, place: TapPlace) -> _Answer:
         """The page that in-app browsers get where the domain asks for it."""

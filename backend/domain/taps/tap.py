@@ -67,6 +67,6 @@ def merged(taps: Iterable[Tap]) -> list[list[Tap]]:
     groups: dict[object, list[Tap]] = {}
     for tap in taps:
         at = tap.situation
-        place = at.place if at.place.asks_system else None
+        place = None if at.place.is_in_app else at.place
         groups.setdefault((at.device, place, tap.effect, tap.address, tap.why), []).append(tap)
     return [*groups.values()]

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from backend.domain.accounts.apps import AndroidApp
-from backend.domain.links.destinations.app_addresses import fallback_link, intent_address
+from backend.domain.accounts.apps import AndroidApp, IosApp
+from backend.domain.links.destinations.app_addresses import (
+    fallback_address,
+    fallback_link,
+    intent_address,
+    scheme_address,
+    short_url_with_query,
+)
 from backend.domain.links.destinations.compiled_rules import Target
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.destinations.web_address import web_address
 from backend.domain.taps.app_page import buttons_of
 from backend.domain.taps.in_app_browsers import InAppBrowsers
-from backend.domain.web.client import Client
+from backend.domain.web.client import Client, Platform
 from backend.redirector.answers import pages
 from backend.redirector.answers.answer import Answer, redirect
 from backend.redirector.links.cached_link import CachedLink
 from backend.redirector.request.visit import Visit
 from backend.web.proxies import TrustedProxies
 
+_BY_INTENT = {Outcome.INTENT, Outcome.APP_PAGE}
 _WEB = Outcome.WEB  # Python 3.11 takes longer to look it up than to compare it
 
 
@@ -39,12 +46,17 @@ def answer_for(
         return _web_redirect(visit, entry, client)
     if outcome is Outcome.APP_STORE and apps.ios and apps.ios.store_url:
         return redirect(apps.ios.store_url.encode("ascii"))
-    if outcome is Outcome.INTENT and apps.android:
+    if outcome is Outcome.APP_PAGE and apps.ios and client.platform is Platform.IOS:
+        return _mail_page(visit, entry, apps.ios, client, proxies, click_id=click_id)
+    if outcome in _BY_INTENT and apps.android:
         intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
-        return redirect(intent.encode("ascii"))
-    if outcome is Outcome.APP_PAGE and apps.android:
-        intent = _intent(visit, entry, apps.android, client, proxies, click_id=click_id)
+        if outcome is Outcome.INTENT:
+            return redirect(intent.encode("ascii"))
         return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
+    return _other_page(outcome, visit, entry)
+
+
+def _other_page(outcome: Outcome, visit: Visit, entry: CachedLink) -> Answer:
     if outcome is Outcome.PREVIEW:
         return pages.preview(visit, entry.link, _address_without_query(entry, entry).decode())
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
@@ -73,6 +85,27 @@ def in_app_page(
         web_query=visit.web_query,
     )
     return pages.in_app_page(visit, entry.link, buttons, web_address_of(visit, entry).decode())
+
+
+def _mail_page(
+    visit: Visit,
+    entry: CachedLink,
+    ios: IosApp,
+    client: Client,
+    proxies: TrustedProxies,
+    *,
+    click_id: bytes | None,
+) -> Answer:
+    """The page for who comes out of a mail. Its way to the store goes on with the same click, if that has an
+    id: then the domain's page before the store comes, too."""
+    link = entry.link
+    fallback = fallback_address(link, client, visit.web_query)
+    store = None if fallback else ios.store_url
+    if store and click_id:
+        scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
+        store = short_url_with_query(link, scheme, visit.query, click_id)
+    app = scheme_address(link, ios, visit.query, click_id)
+    return pages.mail_page(visit, link, app, store, fallback or web_address_of(visit, entry).decode())
 
 
 def answer_by_rule(visit: Visit, entry: CachedLink, target: Target) -> Answer:

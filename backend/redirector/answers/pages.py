@@ -77,6 +77,11 @@ def in_app_page(visit: Visit, link: Link, buttons: PageButtons, web: str) -> Ans
     return page(pages.in_app_page(look_of(visit), link.social, buttons, web))
 
 
+def mail_page(visit: Visit, link: Link, app: str | None, store: str | None, web: str) -> Answer:
+    """A page with a button that opens the app and one for the store, for who comes out of a mail."""
+    return page(pages.mail_page(look_of(visit), link.social, app, store, web))
+
+
 def where_it_leads(visit: Visit, onward: str, address: str | None, *, opens_app: bool = False) -> Answer:
     """The page that shows the address to which a short URL leads, and a button to go `onward`.
 

@@ -67,8 +67,9 @@ def to_document(apps: Apps, org_id: OrgId) -> dict[str, Any]:
     ios = asdict(apps.ios) if apps.ios else None
     if ios and ios["custom_scheme"] is None:
         del ios["custom_scheme"]
-    if ios and not ios["clipboard_page"]:
-        del ios["clipboard_page"]
+    for page in ("clipboard_page", "mail_page"):
+        if ios and not ios[page]:
+            del ios[page]
     in_app_page = {"in_app_page": True} if apps.in_app_page else {}
     return {"org_id": org_id, "ios": ios, "android": android, **in_app_page}
 

@@ -14,7 +14,7 @@ from tests.processes.service_process import ServiceProcess
 DOMAIN = "go.apps.example"
 FINGERPRINT = ":".join(["AB"] * 32)
 IOS = ("--ios-team-id", "A1B2C3D4E5", "--ios-bundle-id", "com.shop.app", "--app-store-id", "1234567890")
-IN_APP = ("--ios-scheme", "shopapp", "--clipboard-page", "--in-app-page")
+IN_APP = ("--ios-scheme", "shopapp", "--clipboard-page", "--mail-page", "--in-app-page")
 ANDROID = ("--android-package", "com.shop.app", "--android-fingerprint", FINGERPRINT.lower())
 
 
@@ -44,6 +44,7 @@ def test_apps_are_set_listed_and_taken_away(running: ServiceProcess, org_id: Org
         "app_store_id": "1234567890",
         "custom_scheme": "shopapp",
         "clipboard_page": True,
+        "mail_page": True,
     }
     android = {"package": "com.shop.app", "fingerprints": [FINGERPRINT]}
     set_both = done(running, "set", "Go.Apps.example.", "--org", org_id, *IOS, *ANDROID, *IN_APP)
@@ -86,6 +87,7 @@ def test_another_organization_has_its_own_apps(running: ServiceProcess, org_id: 
         (("--android-package", "com.shop", "--android-fingerprint", "AB:CD"), "fingerprint 'AB:CD' must be"),
         (("--android-fingerprint", FINGERPRINT), "Android package is needed where"),
         (("--in-app-page",), "--in-app-page needs an app"),
+        ((*IOS[:4], "--mail-page"), "Page for visitors out of mails needs the custom scheme"),
         ((*IOS[:4], "--clipboard-page"), "Page before the App Store needs the App Store id"),
     ],
 )

@@ -23,7 +23,7 @@ from tests.facts.stored_links import insert_links
 
 FINGERPRINTS = [":".join(["AB"] * 32), ":".join(["01"] * 32)]
 APPS = Apps(
-    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp", clipboard_page=True),
+    IosApp("A1B2C3D4E5", "com.shop.app", "1234567890", "shopapp", clipboard_page=True, mail_page=True),
     AndroidApp("com.shop.app", tuple(FINGERPRINTS)),
     in_app_page=True,
 )
@@ -33,6 +33,7 @@ FORM = {
     "app_store_id": "1234567890",
     "custom_scheme": "shopapp",
     "clipboard_page": "yes",
+    "mail_page": "yes",
     "in_app_page": "yes",
     "android_package": "com.shop.app",
     "android_fingerprints": "\n".join(fingerprint.lower() for fingerprint in FINGERPRINTS),
@@ -95,6 +96,9 @@ async def test_the_page_before_the_app_store_needs_its_id(
     assert re.search(
         r'name="clipboard_page" value="yes" checked aria-describedby="clipboard_page-p', answer.text
     )
+    answer = await person.send(path, path, **(FORM | {"custom_scheme": ""}))
+    assert answer.status_code == 422
+    assert "Page for visitors out of mails needs the custom scheme" in answer.text
 
 
 async def test_another_organization_s_domain(

@@ -14,7 +14,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.domain.taps.apple_file import apple_file_content, parse_apple_file
-from backend.domain.taps.devices import FIREFOX, MESSAGE, PLACES, WEB_VIEWS, CachedFile, TapDevice
+from backend.domain.taps.devices import FIREFOX, MESSAGE, NEWSLETTER, PLACES, WEB_VIEWS, CachedFile, TapDevice
 from backend.domain.taps.lab import Lab
 from backend.domain.taps.manifest import parse_manifest
 from backend.domain.taps.path_rules import Listing, PathRules, all_but, only
@@ -170,14 +170,31 @@ def test_the_page_before_the_app_store() -> None:
     assert phones_that_fail(after, expects_app=True) == []
 
 
+def test_a_redirect_before_the_link() -> None:
+    """iOS opens no app behind the redirect of a newsletter; the page for that is shown there alone."""
+    before = [*lab(APP_LINK).taps()]
+    [installed, missing] = [tap for tap in before if tap.situation.place.name == NEWSLETTER]
+    assert (installed.situation.has_app, installed.effect, missing.effect) == (
+        True,
+        Effect.STORE,
+        Effect.STORE,
+    )
+    assert "behind which iOS opens no app" in installed.why[0]
+    ios = replace(IOS, custom_scheme="shopapp", mail_page=True)
+    changed = differences(before, [*lab(APP_LINK, Apps(ios, ANDROID)).taps()])
+    assert {new.situation.place.name for _, new in changed} == {NEWSLETTER}
+    assert {(new.effect, new.address) for _, new in changed} == {
+        (Effect.APP_PAGE, "shopapp://go.shop.com/spring")
+    }
+    assert {tap.effect for tap in lab(LINK).taps() if tap.situation.place.name == NEWSLETTER} == {Effect.WEB}
+
+
 def test_the_page_for_in_app_browsers() -> None:
     """Where the domain asks for it: the app's own scheme, intent:// where it works, or the way out."""
     ios = replace(IOS, custom_scheme="shopapp")
     taps = [*lab(APP_LINK, Apps(ios, ANDROID, in_app_page=True)).taps()]
     found = {
-        (tap.situation.device, tap.situation.place.name): tap
-        for tap in taps
-        if not tap.situation.place.asks_system
+        (tap.situation.device, tap.situation.place.name): tap for tap in taps if tap.situation.place.is_in_app
     }
     assert {tap.effect for tap in found.values()} == {Effect.APP_PAGE}
     assert found[TapDevice.IOS, "Instagram"].address == "shopapp://go.shop.com/spring"
@@ -188,5 +205,5 @@ def test_the_page_for_in_app_browsers() -> None:
     assert found[TapDevice.ANDROID_15, "WeChat"].address is None
     assert "menu opens the browser" in found[TapDevice.ANDROID_15, "WeChat"].why[-1]
     kept = [*lab(LINK, Apps(ios, ANDROID, in_app_page=True)).taps()]
-    assert {tap.effect for tap in kept if not tap.situation.place.asks_system} == {Effect.WEB}
+    assert {tap.effect for tap in kept if tap.situation.place.is_in_app} == {Effect.WEB}
     assert len(merged(kept)) < len(kept)

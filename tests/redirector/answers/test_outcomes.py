@@ -208,6 +208,57 @@ async def test_a_way_out_of_in_app_browsers(
     assert plain.status_code == 302
 
 
+async def test_the_page_for_who_comes_out_of_a_mail(
+    visitor: httpx.AsyncClient,
+    database: Database,
+    organization: TestOrganization,
+    make_link: LinkFactory,
+    recorded: Recorded,
+) -> None:
+    """Where the domain asks for it: buttons for the app, by its scheme, and the store, and one click by
+    whatever way. Who comes otherwise gets the store, and a link that stays in the browser its page."""
+    assert APPS.ios
+    ios = replace(APPS.ios, custom_scheme="shopapp", mail_page=True)
+    await set_apps(database, organization.domain, organization.id, replace(APPS, ios=ios))
+    link, in_browser, newsletter = (
+        await make_link(**APP),
+        await make_link(),
+        await make_link(**APP, utm={"utm_medium": "Email"}),
+    )
+    phone, store = {"user-agent": IPHONE}, "https://apps.apple.com/app/id123456"
+    gmail = phone | {"referer": "https://mail.google.com/mail/u/0/"}
+
+    async def shown(path: str, headers: dict[str, str]) -> list[str]:
+        """The addresses of the page's links, or the one that is redirected to."""
+        answer = await visitor.get(path, headers=headers)
+        found = re.findall(r'<a [^>]*href="([^"]+)"', answer.text)
+        return [html.unescape(address) for address in found] or [answer.headers["location"]]
+
+    app, get_app, web = await shown(f"/{link.path}?a=1", gmail)
+    click_id = app.rpartition("=")[2]
+    assert app == f"shopapp://{link.domain}/{link.path}?a=1&cl_click_id={click_id}"
+    assert get_app == f"https://{link.domain}/{link.path}?a=1&cl_click_id={click_id}"
+    assert web.startswith(f"{link.destination_url}?a=1&cl_link_id=")
+    assert await shown(get_app.partition(link.domain)[2], gmail) == [store]
+    assert [(click["outcome"], click["counted"]) for click in await recorded(link, 1)] == [("app_page", True)]
+
+    for path, headers in (
+        (f"/{newsletter.path}", phone),
+        (f"/{link.path}?mc_cid=7", phone),
+        (f"/{link.path}", phone | {"referer": "https://u7.ct.sendgrid.net/ls/click?upn=x"}),
+    ):
+        assert (await shown(path, headers))[0].startswith("shopapp://")
+    assert await shown(f"/{link.path}", phone) == [store]
+    assert await shown(f"/{link.path}", phone | {"referer": "https://www.google.com/"}) == [store]
+    assert (await shown(f"/{in_browser.path}", gmail))[0].startswith(in_browser.destination_url)
+    android = gmail | {"user-agent": PIXEL}
+    assert (await shown(f"/{link.path}", android))[0].startswith("intent://")
+    ahead = await visitor.get(f"/{link.path}+", headers=gmail)
+    assert "apps.apple.com" in ahead.text
+    loaded_ahead = await shown(f"/{link.path}", gmail | {"sec-purpose": "prefetch"})
+    assert loaded_ahead[:2] == [f"shopapp://{link.domain}/{link.path}", store]
+
+
 async def test_association_files(
     visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
 ) -> None:

@@ -17,10 +17,10 @@ from backend.domain.analytics.measures import ByCurrency, Measure
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, Field, Filter, Query, QueryField
 from backend.domain.clicks.clicks import Click
-from backend.domain.clicks.referring_sites import site_of
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.links import Link
+from backend.domain.web.referring_sites import site_of
 from backend.storage.driver.mongo import Database
 from backend.storage.links.tags import create_tag, delete_tag
 from tests.facts.clicks import click, ship

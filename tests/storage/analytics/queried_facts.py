@@ -9,8 +9,8 @@ from fractions import Fraction
 import duckdb
 
 from backend.domain.analytics.query import Field
-from backend.domain.clicks.referring_sites import site_of
 from backend.domain.sales.credit_rules import Model
+from backend.domain.web.referring_sites import site_of
 from backend.storage.columns.tables.schema import TABLES
 
 DAY_MS = 86_400_000

@@ -71,6 +71,11 @@ def _on_ios(link: Link, apps: Apps) -> Outcome:
     return Outcome.APP_STORE if wants_store and apps.ios and apps.ios.store_url else Outcome.WEB
 
 
+def is_on_ios_without_app(link: Link, client: Client) -> bool:
+    """Whether it is a browser of iOS at a link that would open the app, if the system had been asked."""
+    return client.kind is _BROWSER and client.platform is _IOS and _opens_app(link, _IOS)
+
+
 def _on_android(link: Link, client: Client, apps: Apps) -> Outcome:
     if not _opens_app(link, Platform.ANDROID) or apps.android is None:
         return Outcome.WEB

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from backend.domain.clicks.referring_sites import ANY_COUNTRY, COUNTRY, PREFIX, site_names
+from backend.domain.web.referring_sites import ANY_COUNTRY, COUNTRY, PREFIX, site_names
 
 
 def site_in_sql(host: str) -> str:
-    """The expression of domain/clicks/referring_sites.site_of for what this one gives; null for null.
+    """The expression of domain/web/referring_sites.site_of for what this one gives; null for null.
 
     It takes a look at the whole list for each host, so it is for hosts that were counted already.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import duckdb
 import pytest
 
-from backend.domain.clicks.referring_sites import ANY_COUNTRY, is_of_mail, site_names, site_of
+from backend.domain.web.referring_sites import ANY_COUNTRY, is_of_mail, site_names, site_of
 from backend.storage.analytics.conditions.referring_sites import site_in_sql
 
 SITES = {

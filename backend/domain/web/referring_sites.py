@@ -65,6 +65,6 @@ def _mail() -> frozenset[str]:
 
 @cache
 def _listed() -> dict[str, dict[str, list[str]]]:
-    text = files("backend.domain.clicks").joinpath("static/referring_sites.json").read_text(encoding="utf-8")
+    text = files("backend.domain.web").joinpath("static/referring_sites.json").read_text(encoding="utf-8")
     listed = json.loads(text)
     return {kind: listed[kind] for kind in ("mail", "others")}
