@@ -48,7 +48,7 @@ def alert_mail(
     text = "\n\n".join([*said, end]) + "\n"
     what = "over" if first.ended_at else "fired"
     key = f"{ALERT_KEY}{rule.id}/{first.id}/{what}/{address_hash(address)[:32]}"
-    return Mail(rule.org_id, key, address, subject, text, html, stop_url)
+    return Mail(rule.org_id, key, address, subject, text, html, stop_url, to_member=True)
 
 
 def _subject(news: AlertNews, reader: Reader) -> str:

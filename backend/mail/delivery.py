@@ -43,6 +43,7 @@ class MailDelivery(LeasedTask):
         """Send all mails that are due."""
         if await self.has_turn():
             await mails.end_interrupted(self._database, self._clock())
+            await mails.end_outdated(self._database, self._clock())
             while await self._send_due():
                 pass
         return STEP_SECONDS

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from backend.domain.accounts.entry.password_resets import reset_url
+from backend.domain.accounts.entry.password_resets import RESET_DURATIONS, reset_url
+from backend.domain.accounts.entry.who_gets_in import LinkWay
 from backend.domain.accounts.invitations import MemberInvitation, invitation_url
+from backend.domain.accounts.sessions import hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId
 from backend.domain.mail.language import Language
@@ -13,6 +15,7 @@ from backend.domain.mail.mail import Mail
 from backend.domain.reports.recipient import unlinked
 from backend.mail.composing import one_link
 from backend.mail.numbers import day_in
+from backend.storage.accounts.users import invitations, password_resets
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 
@@ -48,7 +51,9 @@ async def mail_invitation(
     }
     subject, text, html = one_link(language, "invitation", names, invitation_url(base_url, token))
     key = f"{INVITATION_KEY}{invitation.id}"
-    await mails.queue_mail(database, Mail(org_id, key, invitation.email, subject, text, html), now)
+    about = f"{invitations.NAME}/{invitation.id}"
+    mail = Mail(org_id, key, invitation.email, subject, text, html, until=invitation.expires_at, about=about)
+    await mails.queue_mail(database, mail, now)
 
 
 async def _check_limits(database: Database, org_id: OrgId, email: str, now: datetime) -> None:
@@ -71,4 +76,6 @@ async def mail_reset(
     names = {"email": user.email}
     subject, text, html = one_link(language, "password_reset", names, reset_url(base_url, token))
     key = f"{RESET_KEY}{user.id}/{now.isoformat()}"
-    return await mails.queue_mail(database, Mail(org_id, key, user.email, subject, text, html), now)
+    until, about = now + RESET_DURATIONS[LinkWay.MAILED], f"{password_resets.NAME}/{hash_token(token)}"
+    mail = Mail(org_id, key, user.email, subject, text, html, until=until, about=about)
+    return await mails.queue_mail(database, mail, now)

@@ -27,7 +27,16 @@ def archive_mail(base_url: str, organization: Organization, archive: Archive) ->
         "date": day_in(language, archive.expires_at),
     }
     subject, text, html = one_link(language, "archive", names, f"{base_url}{ARCHIVES_PATH}")
-    return Mail(archive.org_id, f"archive/{archive.id}", archive.mail_to, subject, text, html)
+    return Mail(
+        archive.org_id,
+        f"archive/{archive.id}",
+        archive.mail_to,
+        subject,
+        text,
+        html,
+        until=archive.expires_at,
+        to_member=True,
+    )
 
 
 def deletion_mail(
@@ -49,4 +58,4 @@ def deletion_mail(
     section, path = ("deletion_taken_back", "/") if taken_back_by else ("deletion", DELETION_PATH)
     subject, text, html = one_link(language, section, names, f"{base_url}{path}")
     key = f"{section}/{deletion.asked_at.isoformat()}/{address_hash(address)[:32]}"
-    return Mail(deletion.org_id, key, address, subject, text, html)
+    return Mail(deletion.org_id, key, address, subject, text, html, to_member=True)

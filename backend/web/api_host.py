@@ -12,7 +12,7 @@ class ApiHost:
     """The API answers on the host of the base URL, on localhost, and on IP addresses (for health checks)."""
 
     def __init__(self, base_url: str) -> None:
-        self._names = {urlsplit(base_url).hostname or "", "localhost"}
+        self._names = {_normal(urlsplit(base_url).hostname or ""), "localhost"}
         # Called for each redirect, but for only a few different hosts.
         self.owns_request = remember(1_000_000, LONGEST_HOST)(self._owns_request)
 
@@ -27,6 +27,14 @@ class ApiHost:
         except InvalidHostName:
             return _is_bracketed_address(host_header)
         return host in self._names or is_ip_address(host)
+
+
+def _normal(host: str) -> str:
+    """The host of the base URL as hosts of requests are compared: in punycode, without a final dot."""
+    try:
+        return normalize_host(host)
+    except InvalidHostName:  # an address in brackets
+        return host
 
 
 def _is_bracketed_address(host_header: str) -> bool:

@@ -20,6 +20,7 @@ from backend.domain.alerts.finding import AlertCause
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.feed.events import EventType
 from backend.domain.ids import LinkId, UserId
+from backend.domain.links.limits import LinkLimits
 from backend.domain.mail.language import Language
 from backend.domain.visitors.rejections import Rejection
 from backend.storage.accounts.origin_refusals import OriginRefusal, add_origin_refusal
@@ -28,16 +29,16 @@ from backend.storage.accounts.users.users import insert_user
 from backend.storage.alerts import alerts
 from backend.storage.alerts.firing import tell
 from backend.storage.alerts.rules import change_rule, create_rule, delete_rule
-from backend.storage.alerts.sources import AlertSources
+from backend.storage.alerts.sources import MOST_LINKS, AlertSources
 from backend.storage.analytics.client import Analytics
 from backend.storage.driver.mongo import Database
-from backend.storage.links.destinations.broken import BrokenDestination, keep_results
+from backend.storage.links.destinations.broken import BrokenDestination, keep_results, list_broken
 from backend.storage.links.tags import create_tag
 from backend.storage.links.taken_clicks import take_clicks
 from backend.storage.mail.mails import NAME as MAILS
 from backend.storage.processes.leases import NAME as LEASES
 from backend.storage.processes.leases import end_lease
-from backend.storage.visitors.rejections import RejectedCalls, add_rejections
+from backend.storage.visitors.rejections import RejectedCalls, add_rejections, list_rejections
 from tests.archives.full_organization import PASSWORD_HASH
 from tests.conftest import OrganizationFactory
 from tests.destination_watch.test_step import link_to
@@ -109,6 +110,74 @@ async def test_a_drop_and_then_a_spike(
     assert [finding.began_at for finding in preview.findings] == [later.replace(minute=0)]
 
 
+async def test_a_drop_is_over_when_clicks_come_again(
+    database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
+) -> None:
+    """A link that is dead for weeks stays dropped, though the weeks before have no clicks either by then."""
+    rule = await rule_of(database, organization, "drop", link_id=link_id)
+    assert len(await look(database, analytics, CHANNELS, organization.id, NOW)) == 1
+    for days in (8, 15, 18, 24):
+        at = NOW + timedelta(days=days)
+        assert await look(database, analytics, CHANNELS, organization.id, at) == []
+        assert await alerts.count_open(database, organization.id) == 1, days
+    preview = await AlertSources(database, analytics, organization.id, NOW + timedelta(days=15)).preview(rule)
+    assert [finding.ended_at for finding in preview.findings] == [None]
+    await ship(database, [click(organization.id, link_id, at + HOUR) for _ in range(60)])
+    await look(database, analytics, CHANNELS, organization.id, at + 5 * HOUR)
+    assert await alerts.count_open(database, organization.id) == 0
+
+
+async def test_what_holds_when_a_rule_is_switched_on_again_is_told_again(
+    database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
+) -> None:
+    """It is told once more, as another alert; what ended by itself in between is not."""
+    broken = BrokenDestination("destination_url", "https://shop.example/", "answers with status 404", NOW)
+    await keep_results(database, {link_id: (organization.id, [broken])}, NOW)
+    rule = await rule_of(database, organization, "broken_destination")
+    (first,) = await look(database, analytics, CHANNELS, organization.id, NOW)
+    await change_rule(database, organization.id, rule.id, {"is_enabled": False})
+    assert await look(database, analytics, CHANNELS, organization.id, NOW + HOUR) == []
+    await change_rule(database, organization.id, rule.id, {"is_enabled": True})
+    (again,) = await look(database, analytics, CHANNELS, organization.id, NOW + 2 * HOUR)
+    assert (again.cause, again.id == first.id) == (first.cause, False)
+    assert await look(database, analytics, CHANNELS, organization.id, NOW + 3 * HOUR) == []
+    await keep_results(database, {link_id: (organization.id, [])}, NOW)
+    await look(database, analytics, CHANNELS, organization.id, NOW + 4 * HOUR)
+    await keep_results(database, {link_id: (organization.id, [broken])}, NOW)
+    assert await look(database, analytics, CHANNELS, organization.id, NOW + 5 * HOUR) == []
+
+
+async def test_what_a_rule_is_about_hides_behind_nothing_else(
+    database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
+) -> None:
+    """More links than are held at a time, disabled or of others, come before the one that is told of."""
+    broken = BrokenDestination("destination_url", "https://shop.example/", "answers with status 404", NOW)
+    others = [
+        replace(
+            link_to(organization, number, "https://shop.example/", domain=organization.domain),
+            id=LinkId(f"{number:05}-{organization.id}"),
+            path=f"p/{number}",
+            is_enabled=number % 2 == 0,
+            limits=LinkLimits(max_clicks=10),
+        )
+        for number in range(2 * MOST_LINKS + 500)
+    ]
+    await insert_links(database, others)
+    later = replace(broken, since=NOW + HOUR)
+    await keep_results(database, {link.id: (organization.id, [later]) for link in others}, NOW)
+    await keep_results(database, {link_id: (organization.id, [broken])}, NOW)
+    await database["links"].update_one({"_id": link_id}, {"$set": {"limits": {"max_clicks": 10}}})
+    await take_clicks(database, organization.id, link_id, 10, 10)
+    await rule_of(database, organization, "broken_destination", tag="spring")
+    await rule_of(database, organization, "limits")
+    fired = await look(database, analytics, CHANNELS, organization.id, NOW)
+    assert {(alert.kind, alert.link_id) for alert in fired} == {
+        (AlertKind.BROKEN_DESTINATION, link_id),
+        (AlertKind.LIMITS, link_id),
+    }
+    assert len(await list_broken(database, organization.id, 1_200)) == 1_200
+
+
 async def test_limits_ends_and_destinations(
     database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
 ) -> None:
@@ -163,8 +232,12 @@ async def test_sites_and_calls(
     assert (site.figures["origin"], site.figures["requests"]) == ("https://evil.example?", 12)
     assert (calls.figures["field"], calls.figures["calls"]) == ("currency", 15)
     assert await look(database, analytics, CHANNELS, organization.id, NOW + HOUR) == []
-    await look(database, analytics, CHANNELS, organization.id, NOW + timedelta(days=2))
+    later = NOW + timedelta(days=2)
+    await add_rejections(database, [RejectedCalls(organization.id, later, (rejection,))])
+    assert await look(database, analytics, CHANNELS, organization.id, later) == []
     assert await alerts.count_open(database, organization.id) == 0
+    kept = (await list_rejections(database, organization.id))[0]
+    assert (kept.calls, kept.calls_of_day) == (16, 1)
 
 
 async def test_what_is_sent_is_stored_with_the_alert(

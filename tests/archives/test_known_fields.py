@@ -23,7 +23,7 @@ from backend.storage.schema.document_fields import DocumentFields
 # Who delivers to an endpoint, what it may have been sent, how an address is found, when an alert is
 # forgotten, how often members changed, and how often a user signed in, is storage's to know.
 _ONLY_STORED = {
-    *("holder", "term", "sent_to", "address_sha256", "is_open", "expires_at"),
+    *("holder", "term", "sent_to", "address_sha256", "is_open", "is_unwatched", "expires_at"),
     *("member_changes", "sign_ins"),
 }
 

@@ -42,7 +42,8 @@ def server_at(mailbox: Mailbox, **settings: str) -> MailServer:
 def mail_to(address: str, key: str, org_id: str = "o", **fields: str) -> Mail:
     """A mail with some text."""
     texts = {"subject": "Grüße", "text": "Ja.\n.\nNein.\n", "html": "<p>Ja. Nein.</p>"} | fields
-    return Mail(OrgId(org_id), key, address, **texts)
+    subject, text, html = (texts.pop(name) for name in ("subject", "text", "html"))
+    return Mail(OrgId(org_id), key, address, subject, text, html, texts.get("unsubscribe_url"))
 
 
 @asynccontextmanager

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from backend.domain.ids import OrgId
+from backend.domain.accounts.entry.who_gets_in import LinkWay
+from backend.domain.accounts.permissions import EVERYTHING
+from backend.domain.accounts.roles import Role
+from backend.domain.accounts.users import User
+from backend.domain.ids import OrgId, UserId
+from backend.domain.mail.language import Language
 from backend.domain.mail.mail import RETRY_PERIOD, MailFailure, MailResult, MailState, QueuedMail, SmtpStep
+from backend.mail.member_mails import INVITATION_KEY, RESET_KEY, mail_invitation, mail_reset
+from backend.storage.accounts.users.invitations import invite, withdraw_invitation
+from backend.storage.accounts.users.password_resets import begin_reset, delete_resets_of
 from backend.storage.driver.mongo import Database
 from backend.storage.mail import mails
 from backend.system.clock import utc_now
 from tests.conftest import MovableClock
+from tests.dashboard.people import make_user
 from tests.fresh_database import fresh_database
 from tests.mail.conftest import delivering, mail_to
 from tests.polling import wait_for_async
@@ -148,6 +158,41 @@ async def test_no_server_for_two_days(
         clock.offset = RETRY_PERIOD + timedelta(minutes=1)
         await result_of(quiet, "lonely", MailState.GIVEN_UP)
     assert mailbox.messages == []
+
+
+async def test_what_nobody_wants_any_more_is_not_sent(
+    quiet: Database, mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not what has ended while it waited, such as a link or an invitation; not to who has left; and no link
+    for a new password once there is one."""
+    clock = MovableClock()
+    now, org_id = clock(), OrgId("o")
+    here, gone, other = (f"{name}@shop.example" for name in ("here", "gone", "other"))
+    await make_user(quiet, org_id, email=here)
+    await make_user(quiet, OrgId("another"), email=gone)
+    outdated = replace(mail_to(other, "outdated"), until=now + timedelta(minutes=30))
+    await mails.queue_mail(quiet, outdated, now)
+    for address in (here, gone):
+        await mails.queue_mail(quiet, replace(mail_to(address, f"member {address}"), to_member=True), now)
+    user = User(UserId("u"), other, "", (org_id,), now)
+    token = await begin_reset(quiet, user.id, now + timedelta(days=1), LinkWay.MAILED)
+    await mail_reset(quiet, "https://x.example", user, token=token, language=Language.EN, now=now)
+    await delete_resets_of(quiet, user.id)
+    _, invitation = await invite(
+        quiet, org_id, other, Role.VIEWER, invited_by="x", granted=EVERYTHING, now=now
+    )
+    await mail_invitation(
+        quiet, "https://x.example", "O", invitation, token="t", language=Language.EN, now=now
+    )
+    await withdraw_invitation(quiet, org_id, invitation.id)
+    clock.offset = timedelta(minutes=45)
+    async with delivering(quiet, mailbox, clock, monkeypatch):
+        await result_of(quiet, f"member {here}", MailState.SENT)
+        ended = await result_of(quiet, "outdated", MailState.GIVEN_UP)
+        for unwanted in (f"member {gone}", RESET_KEY.strip("/"), INVITATION_KEY.strip("/")):
+            await result_of(quiet, unwanted, MailState.GIVEN_UP)
+    assert ended.error == "What the mail is about has ended before it could be sent."
+    assert [message["To"] for message in mailbox.messages] == [here]
 
 
 async def test_an_answer_that_never_came(quiet: Database) -> None:

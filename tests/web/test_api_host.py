@@ -24,3 +24,17 @@ from backend.web.api_host import ApiHost
 def test_the_api_answers_on_its_own_names(host: str, is_api: bool) -> None:
     """The base URL's host, localhost and addresses are the API's; other names are link domains."""
     assert ApiHost("https://links.shop.com").owns(host) is is_api
+
+
+@pytest.mark.parametrize(
+    "base_url",
+    [
+        "https://links.Müller.example.",
+        "https://links.xn--mller-kva.example",
+        "https://LINKS.müller.example:8443",
+    ],
+)
+@pytest.mark.parametrize("host", ["links.xn--mller-kva.example", "links.müller.example.:8443"])
+def test_a_base_url_is_written_as_people_write_it(base_url: str, host: str) -> None:
+    """With umlauts, capitals or a dot at its end, it has the host that browsers ask for."""
+    assert ApiHost(base_url).owns(host)

@@ -7,8 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause
-from backend.domain.alerts.hourly import WEEK_HOURS, Episode, HourlyCounts, drop_at, episodes, spike_at
+from backend.domain.alerts.hourly import (
+    WEEK_HOURS,
+    Episode,
+    Hit,
+    HourlyCounts,
+    drop_at,
+    episodes,
+    is_still_nothing,
+    spike_at,
+)
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.thresholds import DAYS_BEFORE, FACTOR, LEAST, PERCENT, REQUESTS
 from backend.domain.ids import LinkId
@@ -17,7 +27,6 @@ from backend.domain.links.links import Link
 # How long it is told that a link has expired.
 EXPIRED_FOR = timedelta(days=1)
 REFUSED_WITHIN = timedelta(days=1)
-REJECTED_WITHIN = timedelta(days=1)
 # The hours in which episodes are looked for. A longer one goes on by its open alert.
 JUDGED_HOURS = WEEK_HOURS + 24
 
@@ -29,8 +38,23 @@ def found_by_hour(rule: AlertRule, counts: HourlyCounts, hours: int = JUDGED_HOU
         found = episodes(counts, judge, hours, judges_partial=True)
     else:
         judge = partial(drop_at, least=rule.thresholds[LEAST])
-        found = episodes(counts, judge, hours, judges_partial=False)
+        found = episodes(counts, judge, hours, judges_partial=False, continues=is_still_nothing)
     return [_of_episode(rule, episode) for episode in found]
+
+
+def lasting_drops(opened: Iterable[Alert], counts: HourlyCounts) -> list[AlertCause]:
+    """The open drops that last, also where they began before the hours in which drops are found."""
+    at = len(counts.counts) - 1 - counts.is_last_partial
+    return [
+        AlertCause(alert.cause, alert.period, alert.began_at, alert.figures, alert.link_id)
+        for alert in opened
+        if is_still_nothing(counts, at, _first_hit(alert))
+    ]
+
+
+def _first_hit(alert: Alert) -> Hit:
+    clicks, hours, usual = (float(str(alert.figures[name])) for name in ("clicks", "hours", "usual"))
+    return Hit(alert.began_at, int(clicks), int(hours), usual)
 
 
 def _of_episode(rule: AlertRule, episode: Episode) -> AlertCause:
@@ -182,9 +206,10 @@ def _printable(origin: str) -> str:
 def found_rejected(
     rule: AlertRule, rejected: Iterable[tuple[str, str, str, int, datetime]], now: datetime
 ) -> list[AlertCause]:
-    """The reasons for which many calls were rejected, the last of them within a day.
+    """The reasons for which many calls were rejected today, by the calendar of UTC.
 
-    Each has the kind of call, the field, the rule, the number of calls, and the time of the last one.
+    Each has the kind of call, the field, the rule, the number of calls of the day of the last one, and the
+    time of that.
     """
     return [
         AlertCause(
@@ -194,5 +219,5 @@ def found_rejected(
             figures={"call": kind, "field": field, "rule": why, "calls": calls, "last": last},
         )
         for kind, field, why, calls, last in rejected
-        if calls >= rule.thresholds[LEAST] and now - REJECTED_WITHIN < last <= now
+        if calls >= rule.thresholds[LEAST] and last.date() == now.date()
     ]

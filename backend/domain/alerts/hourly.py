@@ -82,8 +82,9 @@ class HourlyCounts:
         return self.sums[at + 1] - self.sums[at + 1 - hours]
 
 
-# Whether the hour at a place is a hit.
+# Whether the hour at a place is a hit, and whether an hour that is none continues what began with a hit.
 Judge = Callable[[HourlyCounts, int], Hit | None]
+Continues = Callable[[HourlyCounts, int, Hit], bool]
 
 
 def spike_at(counts: HourlyCounts, at: int, *, factor: int, least: int) -> Hit | None:
@@ -129,7 +130,22 @@ def drop_at(counts: HourlyCounts, at: int, *, least: int) -> Hit | None:
     return None
 
 
-def episodes(counts: HourlyCounts, judge: Judge, hours: int, *, judges_partial: bool) -> list[Episode]:
+def is_still_nothing(counts: HourlyCounts, at: int, first: Hit) -> bool:
+    """Whether next to nothing was clicked up to this place, measured by what was usual when a drop began.
+
+    After two weeks, the weeks before have no clicks either, so that no hour is a hit: that ends nothing.
+    """
+    return counts.sum_until(at, first.hours) <= first.usual // _NEXT_TO_NOTHING
+
+
+def episodes(
+    counts: HourlyCounts,
+    judge: Judge,
+    hours: int,
+    *,
+    judges_partial: bool,
+    continues: Continues = lambda *_: False,
+) -> list[Episode]:
     """The episodes of the last so many hours, the oldest first. Only the last one may go on.
 
     `judges_partial`: whether an hour that is not over can be a hit. It can't be without one.
@@ -138,7 +154,7 @@ def episodes(counts: HourlyCounts, judge: Judge, hours: int, *, judges_partial: 
     first: Hit | None = None
     last = 0
     for at, hit in _judged(counts, judge, hours, judges_partial=judges_partial):
-        if hit:
+        if hit or (first and continues(counts, at, first)):
             first, last = first or hit, at
         elif first and at - last >= QUIET_HOURS:
             found.append(Episode(first, counts.time(last) + HOUR))

@@ -55,7 +55,7 @@ THRESHOLDS: Mapping[AlertKind, Mapping[str, Threshold]] = {
         LEAST: Threshold(1, 100, 10, "How many requests of a site must be refused within a day."),
     },
     AlertKind.REJECTED_CALLS: {
-        LEAST: Threshold(1, _MANY, 10, "How many calls must be rejected for one reason."),
+        LEAST: Threshold(1, _MANY, 10, "How many calls of a day must be rejected for one reason."),
     },
 }
 

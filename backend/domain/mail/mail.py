@@ -46,7 +46,9 @@ class SmtpStep(StrEnum):
 class Mail:
     """A mail to one address. `key` names it within its organization: of two with one key, one is sent.
 
-    With `unsubscribe_url`, mail programs offer to unsubscribe by a request to that address (RFC 8058).
+    With `unsubscribe_url`, mail programs offer to unsubscribe by a request to that address (RFC 8058). It is
+    not sent after `until`, when what it is about has ended, and one `to_member` not to who has left the
+    organization. `about` is what has to be stored still, as COLLECTION/ID: a link that it has, for example.
     """
 
     org_id: OrgId
@@ -56,6 +58,9 @@ class Mail:
     text: str = field(repr=False)
     html: str = field(repr=False)
     unsubscribe_url: str | None = field(default=None, repr=False)
+    until: datetime | None = None
+    to_member: bool = False
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

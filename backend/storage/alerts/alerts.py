@@ -101,9 +101,26 @@ async def end_alert(
 async def end_unwatched(
     database: Database, org_id: OrgId, watched: Sequence[AlertRuleId], now: datetime
 ) -> None:
-    """End the organization's open alerts of all but these rules: nobody looks after them any more."""
+    """End the organization's open alerts of all but these rules: nobody looks after them any more.
+
+    What still holds when a rule is switched on again is told of again (`told_again`).
+    """
     unwatched = {"org_id": org_id, "rule_id": {"$nin": list(watched)}, "is_open": True}
-    await database[NAME].update_many(unwatched, _ending(now, now))
+    ending = _ending(now, now)
+    ending["$set"] |= {"is_unwatched": True}
+    await database[NAME].update_many(unwatched, ending)
+
+
+async def unwatched_ids(database: Database, org_id: OrgId, ids: Iterable[str]) -> set[str]:
+    """Those of these ids of alerts that ended only because their rule was switched off."""
+    query = {"_id": {"$in": [f"{org_id}/{own_id}" for own_id in ids]}, "is_unwatched": True}
+    return {_own_id(document) async for document in database[NAME].find(query, {"_id": 1, "org_id": 1})}
+
+
+async def told_again(database: Database, session: ClientSession, org_id: OrgId, ids: Iterable[str]) -> None:
+    """Note in the caller's transaction that other alerts tell again of what these have told of."""
+    told = {"_id": {"$in": [f"{org_id}/{own_id}" for own_id in ids]}}
+    await database[NAME].update_many(told, {"$unset": {"is_unwatched": ""}}, session=session)
 
 
 def _ending(ended_at: datetime, now: datetime) -> Document:

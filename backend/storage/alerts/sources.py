@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -19,6 +19,7 @@ from backend.storage.accounts.domains import list_domains
 from backend.storage.accounts.organizations import get_organization
 from backend.storage.accounts.origin_refusals import list_origin_refusals
 from backend.storage.accounts.rate_limited_requests import rate_limited_on
+from backend.storage.alerts.alerts import open_alerts
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.query_questions import AskQuery
 from backend.storage.driver.mongo import Database, Document
@@ -29,7 +30,7 @@ from backend.storage.links.tags import find_tag_by_id
 from backend.storage.links.taken_clicks import count_taken
 from backend.storage.visitors.rejections import list_rejections
 
-# The most links of a rule that are looked at in one go. Whoever has more has other troubles than alerts.
+# The most links that are held at a time, and broken ones of a rule that are told of.
 MOST_LINKS = 1_000
 PREVIEW = timedelta(days=7)
 # The weeks that are compared with, what is judged, and as long again as a drop may need.
@@ -91,7 +92,13 @@ class AlertSources:
         if scope not in self._counts:
             self._counts[scope] = await self._hourly_counts(*scope)
         counts = self._counts[scope]
-        return findings.found_by_hour(rule, counts, hours) if counts else []
+        if counts is None:
+            return []
+        found = findings.found_by_hour(rule, counts, hours)
+        if rule.kind is AlertKind.DROP and not found:
+            opened = await open_alerts(self._database, rule.id)
+            return findings.lasting_drops(opened, counts)
+        return found
 
     async def _hourly_counts(self, link_id: LinkId | None, tag_id: TagId | None) -> HourlyCounts | None:
         """The clicks by the hour up to now; None where the link or the tag is gone."""
@@ -124,7 +131,9 @@ class AlertSources:
     async def _broken(self, rule: AlertRule) -> list[AlertCause]:
         broken = [
             (row.link, destination.field, destination.url, destination.problem, destination.since)
-            for row in await list_broken(self._database, self._org_id, MOST_LINKS)
+            for row in await list_broken(
+                self._database, self._org_id, MOST_LINKS, lambda link: rule.covers(link.id, link.tag_ids)
+            )
             for destination in row.broken
         ]
         return findings.found_broken(rule, broken)
@@ -136,26 +145,34 @@ class AlertSources:
         ]
 
     async def _expiring(self, rule: AlertRule, after: datetime, until: datetime) -> list[Link]:
-        return await self._links(rule, {"limits.expires_at": {"$gt": after, "$lte": until}})
+        found = self._links(rule, {"limits.expires_at": {"$gt": after, "$lte": until}})
+        return [link async for some in found for link in some]
 
     async def _limits(self, rule: AlertRule) -> list[AlertCause]:
         domains = await list_domains(self._database, self._org_id)
-        links = await self._links(rule, {"domain": {"$in": domains}, "limits.max_clicks": {"$gt": 0}})
-        taken = await count_taken(self._database, [link.id for link in links])
-        found = findings.found_limits(rule, links, taken, self._now)
+        links = self._links(rule, {"domain": {"$in": domains}, "limits.max_clicks": {"$gt": 0}})
+        found: list[AlertCause] = []
+        async for some in links:
+            taken = await count_taken(self._database, [link.id for link in some])
+            found += findings.found_limits(rule, some, taken, self._now)
         refused = await rate_limited_on(self._database, self._org_id, self._now.date())
         rows = [(counted.limit, counted.requests, counted.last) for counted in refused]
         return found + findings.found_rate_limited(rule, rows)
 
-    async def _links(self, rule: AlertRule, condition: Document) -> list[Link]:
-        """The enabled links that the rule is about and that match this condition."""
+    async def _links(self, rule: AlertRule, condition: Document) -> AsyncIterator[list[Link]]:
+        """The enabled links that the rule is about and that match this condition, so many at a time."""
         query: Document = {"org_id": self._org_id, "is_enabled": True, "archived_at": None, **condition}
         if rule.link_id:
             query["_id"] = rule.link_id
         if rule.tag_id:
             query["tag_ids"] = rule.tag_id
-        cursor = self._database[LINKS].find(query).limit(MOST_LINKS)
-        return [from_document(document) async for document in cursor]
+        some: list[Link] = []
+        async for document in self._database[LINKS].find(query):
+            some.append(from_document(document))
+            if len(some) == MOST_LINKS:
+                yield some
+                some = []
+        yield some
 
     async def _refused(self, rule: AlertRule) -> list[AlertCause]:
         refusals = await list_origin_refusals(self._database, self._org_id)
@@ -165,7 +182,13 @@ class AlertSources:
     async def _rejected(self, rule: AlertRule) -> list[AlertCause]:
         counted = await list_rejections(self._database, self._org_id)
         rows = [
-            (count.rejection.kind, count.rejection.field, count.rejection.rule, count.calls, count.last)
+            (
+                count.rejection.kind,
+                count.rejection.field,
+                count.rejection.rule,
+                count.calls_of_day,
+                count.last,
+            )
             for count in counted
         ]
         return findings.found_rejected(rule, rows, self._now)

@@ -26,7 +26,14 @@ from backend.domain.mail.mail import (
     QueuedMail,
     next_try,
 )
-from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.accounts.users.users import find_member_by_email
+from backend.storage.driver.mongo import (
+    Database,
+    Document,
+    StorageError,
+    is_duplicate,
+    known_fields,
+)
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
@@ -94,7 +101,12 @@ async def begin_sending(database: Database, mail: Mail, sender: str, now: dateti
 
     Returns False if it must not: another has begun, or the mail is not wanted any more.
     """
-    waiting = {"_id": _id(mail), "state": MailState.WAITING.value}
+    waiting: Document = {"_id": _id(mail), "state": MailState.WAITING.value}
+    if not await _is_wanted(database, mail):
+        await _end(waiting, database, MailState.GIVEN_UP, now)  # kept, as limits count it
+        return False
+    if mail.until and mail.until <= now:
+        return False  # `end_outdated` ends it
     begun = {"state": MailState.SENDING.value, "sender": sender, "began_at": now}
     return bool((await database[NAME].update_one(waiting, {"$set": begun})).modified_count)
 
@@ -133,6 +145,22 @@ async def end_interrupted(database: Database, now: datetime) -> int:
     interrupted = {"state": MailState.SENDING.value}
     error = "The service ended while the mail was on its way: it may have arrived, and is not sent again."
     return await _end(interrupted, database, MailState.UNCERTAIN, now, error, many=True)
+
+
+async def _is_wanted(database: Database, mail: Mail) -> bool:
+    if mail.to_member and not await find_member_by_email(database, mail.org_id, mail.address):
+        return False
+    if mail.about is None:
+        return True
+    collection, _, document_id = mail.about.partition("/")
+    return await database[collection].find_one({"_id": document_id}, {"_id": 1}) is not None
+
+
+async def end_outdated(database: Database, now: datetime) -> None:
+    """Note that waiting mails are given up whose subject has ended by now, such as a link."""
+    outdated = {"state": MailState.WAITING.value, "until": {"$lte": now}}
+    error = "What the mail is about has ended before it could be sent."
+    await _end(outdated, database, MailState.GIVEN_UP, now, error, many=True)
 
 
 async def drop_waiting(database: Database, org_id: OrgId, address: str, prefix: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from pymongo import UpdateOne
 
@@ -35,15 +35,18 @@ COLLECTION = Collection(
     audited=NotAudited("it is no change by anybody, but what happened"),
 )
 KEPT = timedelta(days=30)
+_Key = tuple[OrgId, date, Rejection]
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionCount:
-    """How many calls were rejected for one reason, and when the last of them arrived."""
+    """How many calls were rejected for one reason, when the last of them arrived, and how many came on the
+    day of that, by the calendar of UTC."""
 
     rejection: Rejection
     calls: int
     last: datetime
+    calls_of_day: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +63,11 @@ async def add_rejections(database: Database, requests: Iterable[RejectedCalls]) 
 
     There is one small document for each kind of call, field and rule, however many calls are rejected.
     """
-    calls: Counter[tuple[OrgId, Rejection]] = Counter()
-    last: dict[tuple[OrgId, Rejection], datetime] = {}
+    calls: Counter[_Key] = Counter()
+    last: dict[_Key, datetime] = {}
     for request in requests:
         for rejection in request.rejections:
-            key = request.org_id, rejection
+            key = request.org_id, request.at.astimezone(UTC).date(), rejection
             calls[key] += 1
             last[key] = max(last.get(key, request.at), request.at)
     updates = [_update(*key, count, last[key]) for key, count in calls.items()]
@@ -78,19 +81,33 @@ async def list_rejections(database: Database, org_id: OrgId) -> list[RejectionCo
     return sorted(counts, key=lambda count: count.last, reverse=True)
 
 
-def _update(org_id: OrgId, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
+def _update(org_id: OrgId, day: date, rejection: Rejection, calls: int, last: datetime) -> UpdateOne:
     fields = {"kind": rejection.kind, "field": rejection.field, "rule": rejection.rule}
-    return UpdateOne(
-        {"_id": "/".join((org_id, *fields.values()))},
-        {
-            "$setOnInsert": fields,
-            "$inc": {"calls": calls},
-            "$max": {"last": last, "expires_at": last + KEPT},
-        },
-        upsert=True,
-    )
+    of_day = {
+        "$switch": {
+            "branches": [
+                {"case": {"$eq": ["$day", day.isoformat()]}, "then": _plus("$calls_of_day", calls)},
+                {"case": {"$gt": ["$day", day.isoformat()]}, "then": "$calls_of_day"},
+            ],
+            "default": calls,
+        }
+    }
+    changed = {
+        **{name: {"$literal": value} for name, value in fields.items()},
+        "calls": _plus("$calls", calls),
+        "last": {"$max": ["$last", last]},
+        "expires_at": {"$max": ["$expires_at", last + KEPT]},
+        "calls_of_day": of_day,
+        "day": {"$max": ["$day", day.isoformat()]},
+    }
+    return UpdateOne({"_id": "/".join((org_id, *fields.values()))}, [{"$set": changed}], upsert=True)
+
+
+def _plus(field: str, number: int) -> Document:
+    return {"$add": [{"$ifNull": [field, 0]}, number]}
 
 
 def _read(document: Document) -> RejectionCount:
     rejection = Rejection(document["kind"], document["field"], document["rule"])
-    return RejectionCount(rejection, document["calls"], document["last"])
+    # Counts of earlier versions have no day.
+    return RejectionCount(rejection, document["calls"], document["last"], document.get("calls_of_day", 0))

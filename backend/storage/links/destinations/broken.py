@@ -5,7 +5,7 @@ A link has one document. It is deleted when all destinations work again, and a m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -89,18 +89,36 @@ async def keep_results(
         await database[NAME].delete_many({"_id": {"$in": working}, **theirs})
 
 
-async def list_broken(database: Database, org_id: OrgId, limit: int) -> list[BrokenLink]:
-    """At most `limit` of the organization's enabled links that are broken, the latest first.
+async def list_broken(
+    database: Database, org_id: OrgId, limit: int, covers: Callable[[Link], bool] = lambda _: True
+) -> list[BrokenLink]:
+    """At most `limit` of the organization's enabled links that are broken and covered, the latest first.
 
     Leaves out destinations that a link does not have any more.
     """
-    cursor = database[NAME].find({"org_id": org_id}).sort("since", -1).limit(limit)
-    documents = {LinkId(document["_id"]): document async for document in cursor}
-    links_by_id = await links.find_links(database, documents, org_id)
-    broken_links = (
-        _read(documents[link_id], links_by_id[link_id]) for link_id in documents if link_id in links_by_id
-    )
-    return [broken for broken in broken_links if broken.broken and broken.link.is_enabled]
+    found: list[BrokenLink] = []
+    some: list[Document] = []
+    cursor = database[NAME].find({"org_id": org_id}).sort([("since", -1), ("_id", 1)])
+    async for document in cursor:
+        some.append(document)
+        if len(some) >= limit:
+            found += await _enabled(database, org_id, some, covers)
+            some = []
+            if len(found) >= limit:
+                break
+    return [*found, *await _enabled(database, org_id, some, covers)][:limit]
+
+
+async def _enabled(
+    database: Database, org_id: OrgId, documents: Sequence[Document], covers: Callable[[Link], bool]
+) -> list[BrokenLink]:
+    """The broken links of these documents that are enabled and covered, in their order."""
+    by_id = {LinkId(document["_id"]): document for document in documents}
+    links_by_id = await links.find_links(database, by_id, org_id)
+    broken_links = (_read(by_id[own_id], links_by_id[own_id]) for own_id in by_id if own_id in links_by_id)
+    return [
+        broken for broken in broken_links if broken.broken and broken.link.is_enabled and covers(broken.link)
+    ]
 
 
 async def find_broken(database: Database, org_id: OrgId, link_ids: Sequence[LinkId]) -> set[LinkId]:

@@ -76,7 +76,7 @@ _ALERT = DocumentFields(
         "is_sent": Flag().parse,
         "seen_at": or_none(time),
     },
-    {"is_open": _true, "expires_at": time},
+    {"is_open": _true, "is_unwatched": _true, "expires_at": time},
 )
 
 
