@@ -7,7 +7,7 @@ and does not begin again. An item that succeeds is deleted here.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -63,9 +63,13 @@ class FailingItem:
     again_at: datetime
 
 
-async def read_waiting(database: Database, work: Work) -> Mapping[str, bool]:
-    """The failing items of this work, each with whether it still waits for its next try."""
-    found = database[NAME].find({"work": work.value}, {"item": 1, "waits": {"$gt": ["$again_at", "$$NOW"]}})
+async def read_waiting(
+    database: Database, work: Work, among: Sequence[str] | None = None
+) -> Mapping[str, bool]:
+    """The failing items of this work, or those of them that are `among` these; each with whether it still
+    waits for its next try."""
+    items: Document = {"work": work.value} | ({} if among is None else {"item": {"$in": among}})
+    found = database[NAME].find(items, {"item": 1, "waits": {"$gt": ["$again_at", "$$NOW"]}})
     return {document["item"]: document["waits"] async for document in found}
 
 

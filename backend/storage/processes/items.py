@@ -20,6 +20,7 @@ from backend.storage.processes.work import Work
 from backend.storage.schema.work_item import WorkItem
 
 ValueT = TypeVar("ValueT")
+_FEW = 100
 _logger = logging.getLogger(__name__)
 
 
@@ -47,7 +48,7 @@ class Items:
 
         Where it `only_begins` what may fail later, call `succeed` or `fail` then.
         """
-        waiting = await self.failing()
+        waiting = await self._failing_among(items)
         done = []
         for item in items:
             if not waiting.get(item.id) and await self._is_done(item, do):
@@ -60,7 +61,8 @@ class Items:
         self, items: Iterable[WorkItem[ValueT]], do: Callable[[Sequence[ValueT]], Awaitable[object]]
     ) -> list[WorkItem[ValueT]]:
         """As `each`, but all of them at once. Where that fails, each is tried by itself."""
-        waiting = await self.failing()
+        items = list(items)
+        waiting = await self._failing_among(items)
         due = [item for item in items if not waiting.get(item.id)]
         try:
             await do([item.read() for item in due])
@@ -80,6 +82,12 @@ class Items:
     async def failing(self) -> Mapping[str, bool]:
         """The ids of the items that fail, each with whether it waits for its next try."""
         return await read_waiting(self._database, self._work)
+
+    async def _failing_among(self, items: Iterable[WorkItem[ValueT]]) -> Mapping[str, bool]:
+        """Not all, where these are few: thousands of one organization may fail."""
+        is_few = isinstance(items, Sequence) and len(items) <= _FEW
+        among = [item.id for item in items] if is_few else None
+        return await read_waiting(self._database, self._work, among)
 
     async def waiting(self) -> list[str]:
         """The ids of the items that wait, for queries that leave them out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 
@@ -25,6 +25,7 @@ from tests.facts.failing_items import end_pauses
 from tests.fresh_database import fresh_database
 
 WORK = Work.LEDGER
+NEVER = datetime(2999, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -192,6 +193,23 @@ async def test_who_waits_and_who_is_due_again(own_database: Database, owner: Org
     assert (await items.waiting(), await items.failing()) == ([f"{owner}/a"], {f"{owner}/a": True})
     await end_pauses(own_database, WORK)
     assert (await items.waiting(), await items.failing()) == ([], {f"{owner}/a": False})
+
+
+async def test_what_fails_of_others_is_not_read_for_a_few(own_database: Database, owner: OrgId) -> None:
+    """Where a thousand things of one organization fail, another one's few are asked for by themselves."""
+    tried, items, own = Tried(), Items(own_database, WORK), items_named(owner, "ab")
+    failed = {"work": WORK.value, "org_id": "other", "again_at": NEVER}
+    await own_database[NAME].insert_many([failed | {"item": f"other/{number}"} for number in range(1_000)])
+    tried.errors["b"] = ValueError("bad")
+    await items.all(own, tried.all)
+    await own_database.command("profile", 2)
+    await items.all(own, tried.all)
+    await items.each(own, tried)
+    await own_database.command("profile", 0)
+    finds = own_database["system.profile"].find({"ns": f"{own_database.name}.{NAME}", "op": "query"})
+    assert [find["nreturned"] async for find in finds] == [1, 1]
+    await own_database["system.profile"].drop()
+    assert tried.done.count("a") > tried.done.count("b") == 0
 
 
 async def test_what_only_began_is_not_proven(own_database: Database, owner: OrgId) -> None:
