@@ -17,6 +17,7 @@ from backend.domain.links.input import (
     CREATE_OPTIONAL,
     CREATE_REQUIRED,
     IMPORTED_FROM,
+    LINK_RULES,
     MOST_IMPORTED_CLICKS,
     NewLink,
     parse_new_link,
@@ -34,10 +35,12 @@ IS_ARCHIVED = "is_archived"
 ARCHIVED_TAG = "archived"
 STATE_COLUMNS = ("is_enabled", "is_disabled", IS_ARCHIVED, HAS_PASSWORD, "created_time", *_COUNT_COLUMNS)
 TAGS = "tags"
-COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *LIMIT_FIELDS, TAGS, *STATE_COLUMNS)
-_FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNames()}
-# A row with other tags or limits than at an earlier import is the same row: it makes no second link.
-_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, *LIMIT_FIELDS, HAS_PASSWORD, IS_ARCHIVED)
+RULES = "rules"
+COLUMNS = (*CREATE_REQUIRED, *CREATE_OPTIONAL, *LIMIT_FIELDS, TAGS, RULES, *STATE_COLUMNS)
+_FIELDS: Mapping[str, Rule[Any]] = {**CREATE_FIELDS, **LIMIT_FIELDS, TAGS: TagNames(), RULES: LINK_RULES}
+# A row with other tags, rules or limits than at an earlier import is the same row: it makes no second link.
+_NOT_IDENTITY = (*_COUNT_COLUMNS, TAGS, RULES, *LIMIT_FIELDS, HAS_PASSWORD, IS_ARCHIVED)
+_JSON = {"custom_data": "object", RULES: "list"}
 _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 # Also as spreadsheets in other languages write them.
 _FLAGS = {
@@ -243,11 +246,11 @@ def _value(name: str, cell: str) -> object:
         return parse_flag(name, cell)
     if name == TAGS:
         return [tag for tag in cell.split(",") if tag.strip()]
-    return _json(cell) if name == "custom_data" else cell
+    return _json(name, cell) if name in _JSON else cell
 
 
-def _json(cell: str) -> object:
+def _json(name: str, cell: str) -> object:
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):
-        raise InvalidField("custom_data", "must be a JSON object") from None
+        raise InvalidField(name, f"must be a JSON {_JSON[name]}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from backend.domain.fields.written_times import written_moment
 from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults, place_of
 from backend.imports.other_services.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.other_services.presets import Preset
-from backend.imports.row import HAS_PASSWORD, TAGS, ImportRow, LeftOut, Repeats
+from backend.imports.other_services.rules import rules_of
+from backend.imports.row import HAS_PASSWORD, RULES, TAGS, ImportRow, LeftOut, Repeats
 
 # The values of a flag that is not set, and of the usual state.
 _NOTHING_SPECIAL = {"false", "no", "0", "active"}
@@ -57,6 +59,7 @@ def _rows(
         left_out = [
             *_left_out(link, preset),
             *_take_tags(link, preset, cells),
+            *_take_rules(link, preset, cells),
             *_unknown_time(cells),
             *_without_password(cells),
             *_used_up(cells),
@@ -92,6 +95,14 @@ def _take_tags(link: ForeignLink, preset: Preset, cells: dict[str, str]) -> list
     tags = [tag.strip() for tag in link.lists.get(name) or cells[TAGS].split(preset.between_tags)]
     cells[TAGS] = ",".join(tag for tag in tags if "," not in tag)
     return [LeftOut(TAGS, tag, "no name of a tag has a comma") for tag in tags if "," in tag]
+
+
+def _take_rules(link: ForeignLink, preset: Preset, cells: dict[str, str]) -> list[LeftOut]:
+    """Make rules of addresses for platforms and countries. Returns those that can't be rules as left out."""
+    rules, left_out = rules_of(link, preset)
+    if rules:
+        cells[RULES] = json.dumps(rules)
+    return left_out
 
 
 def _places(
@@ -158,6 +169,7 @@ def _left_out(link: ForeignLink, preset: Preset) -> list[LeftOut]:
     reasons = {key(name): reason for name, reason in preset.no_place.items()}
     told_if_false = {key(name): reason for name, reason in preset.told_if_false.items()}
     used = {key(name) for names in preset.named.values() for name in names} | set(map(key, preset.silent))
+    used |= set(map(key, (*preset.by_platform.values(), preset.by_country)))
     left_out = []
     for name, value in link.fields.items():
         top_level = name.partition(".")[0]  # fields of an object, such as `geo`, follow the object

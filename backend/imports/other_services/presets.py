@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-_NO_PHONE_ADDRESS = "phones go to the destination; a fallback is only for links that open an app"
-_NO_COUNTRIES = "every country goes to the same destination"
-_NO_SPLIT = "all visitors go to the same destination"
+from backend.domain.web.client import Platform
+
+_NO_SPLIT = "all visitors go to the same destination: set a rule with a split, if they shall not"
 _NO_CLOAKING = "links redirect; they show no page of another in a frame"
 _NO_NOTE = "links have no notes"
 _PASSED_ON = "query parameters of the short URL are passed on here; forwards_query says which"
@@ -43,6 +43,10 @@ class Preset:
     between_tags: str = ","
     # Columns of ours that are only taken over while a flag of theirs is set.
     only_with: Mapping[str, str] = field(default_factory=dict)
+    # Fields with an address for a platform of ours, and an object of addresses by country. They become rules,
+    # in this order, as the service has it.
+    by_platform: Mapping[Platform, str] = field(default_factory=dict)
+    by_country: str = ""
 
 
 PRESETS: Mapping[str, Preset] = {
@@ -96,8 +100,6 @@ PRESETS: Mapping[str, Preset] = {
             "ttl": "expiresAt is taken for the end of a link: set one, where it ends by this",
             "skipQS": _PASSED_ON,
             "passwordContact": "visitors are not told whom to ask for the password",
-            "iphoneURL": _NO_PHONE_ADDRESS,
-            "androidURL": _NO_PHONE_ADDRESS,
             "cloaking": _NO_CLOAKING,
             "splitURL": _NO_SPLIT,
             "splitPercent": _NO_SPLIT,
@@ -108,6 +110,7 @@ PRESETS: Mapping[str, Preset] = {
             "source", "duplicate", "redirectType", "User", "id", "email", "name", "photoURL", "icon",
         ),
         list_at=("links",),
+        by_platform={Platform.IOS: "iphoneURL", Platform.ANDROID: "androidURL"},
     ),
     "rebrandly": Preset(
         "Rebrandly",
@@ -160,9 +163,6 @@ PRESETS: Mapping[str, Preset] = {
             "tags": ("tags",),
         },
         no_place={
-            "ios": _NO_PHONE_ADDRESS,
-            "android": _NO_PHONE_ADDRESS,
-            "geo": _NO_COUNTRIES,
             "testVariants": _NO_SPLIT,
             "rewrite": _NO_CLOAKING,
             "comments": _NO_NOTE,
@@ -182,6 +182,8 @@ PRESETS: Mapping[str, Preset] = {
             "webhookIds", "testStartedAt", "testCompletedAt",
         ),
         only_with={"social_title": "proxy", "social_description": "proxy", "social_image_url": "proxy"},
+        by_platform={Platform.IOS: "ios", Platform.ANDROID: "android"},
+        by_country="geo",
     ),
     "kutt": Preset(
         "Kutt",
@@ -242,7 +244,7 @@ PRESETS: Mapping[str, Preset] = {
             "tags": ("tags",),
         },
         no_place={
-            "hasRedirectRules": _NO_SPLIT,
+            "hasRedirectRules": "the list does not have the rules themselves: set them as rules here",
         },
         told_if_false={"forwardQuery": _PASSED_ON},
         silent=(

@@ -67,9 +67,9 @@ TAGS_OF_SPRING = {
     ("name", "content", "clicks", "columns"),
     [
         ("bitly", services.BITLY, None, set()),
-        ("shortio", services.SHORTIO, None, {"iphoneURL"}),
+        ("shortio", services.SHORTIO, None, set()),
         ("rebrandly", services.REBRANDLY, 42, set()),
-        ("dub", services.DUB, 1042, {"ios", "geo.DE"}),
+        ("dub", services.DUB, 1042, set()),
         ("dub", services.DUB_CSV, 1042, {"Leads"}),
         ("kutt", services.KUTT, 17, {"password"}),
         ("yourls", services.YOURLS, 1042, set()),
@@ -114,6 +114,27 @@ async def test_each_service(
     tags = await find_tags_of(database, old)
     tagged = [[tag.name for tag in tags_on(link.tag_ids, tags)] for link in old]
     assert tagged in ([], [[] if name == "kutt" else ["archived"]])
+
+
+def test_addresses_for_countries_and_phones_become_rules(tmp_path: Path) -> None:
+    """Phones first, countries of one address in one rule; what can't be one is named and loses no other."""
+    shop, app = "https://shop.example", "https://apps.apple.com/app/id1"
+    geo = {"DE": f"{shop}/de", "at": f"{shop}/de", "FR": f"{shop}/fr", "XX": f"{shop}/xx", "IT": "mailto:a@b"}
+    link = {"shortLink": "https://go.test/a", "url": shop, "ios": app, "android": "intent://x", "geo": geo}
+    for_phones = {"if": {"platform": ["ios"]}, "then": {"destination_url": app}}
+    german = {"if": {"country": ["DE", "AT"]}, "then": {"destination_url": f"{shop}/de"}}
+    french = {"if": {"country": ["FR"]}, "then": {"destination_url": f"{shop}/fr"}}
+    [row] = rows = read(tmp_path, "dub", json.dumps([link]), {}, "go.test")
+    assert row.parse().new.fields["rules"] == [for_phones, german, french]
+    assert left_out(rows) == {"android", "geo.XX", "geo.IT"}
+    cell = json.dumps(geo).replace('"', '""')
+    for text, rules in ((f'"{cell}"', [german, french]), ("Germany", None)):
+        rows = read(tmp_path, "dub", f"shortLink,url,geo\nhttps://go.test/a,{shop},{text}\n", {}, "go.test")
+        assert rows[0].parse().new.fields.get("rules") == rules
+        assert left_out(rows) == ({"geo.XX", "geo.IT"} if rules else {"geo"})
+    phones = {"secureShortURL": "https://go.test/a", "originalURL": shop, "iphoneURL": app}
+    [row] = read(tmp_path, "shortio", json.dumps({"links": [phones]}), {}, "go.test")
+    assert row.parse().new.fields["rules"] == [for_phones]
 
 
 END = datetime(2030, 1, 1, tzinfo=UTC)
