@@ -149,7 +149,9 @@ class ArchiveMaking(LeasedTask):
 
 def _begin(start: MakingStart) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "backend.archives.process"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", "-m", "backend.archives.process"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin
     # Not as an argument: others on the machine could read the password. It stays open: the process ends

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.service_process import WAYLINK, environment_of, own_database
+from tests.processes.service_process import environment_of, own_database
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or sys.platform != "linux", reason="only root of Linux works for another user"
@@ -29,9 +29,9 @@ class Installation:
     def __init__(self, place: Path, owner: int, settings: Mapping[str, str]) -> None:
         self.owner = owner
         self.data, self.of_root = place / "data", place / "root"
-        for folder, user in ((self.data, owner), (self.of_root, 0)):
-            folder.mkdir(mode=0o700)
-            os.chown(folder, user, user)
+        self.data.mkdir(mode=0o700)
+        os.chown(self.data, owner, owner)
+        self.of_root.mkdir(mode=0o755)
         self.settings = {"WAYLINK_DATA_DIR": str(self.data), **settings}
         file = self.of_root / "waylink.env"
         file.write_text("".join(f'{name}="{value}"\n' for name, value in self.settings.items()))
@@ -64,8 +64,8 @@ def _run(
     environment = environment_of(folder, PYTHONPATH=str(_ROOT))
     del environment["WAYLINK_DATA_DIR"]
     return subprocess.run(
-        (*WAYLINK, *arguments), cwd=folder, env={**environment, **settings}, user=user, group=user,
-        extra_groups=[], capture_output=True, text=True, check=False,
+        (sys.executable, "-P", "-m", "backend.cli", *arguments), cwd=folder, env={**environment, **settings},
+        user=user, group=user, extra_groups=[], capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -87,10 +87,12 @@ def test_the_own_mongodb_is_the_owner_s(place: Path) -> None:
 
 
 def test_figures_are_the_owner_s_and_named_files_root_s(place: Path, mongodb_uri: str) -> None:
-    """The owner goes on with figures that root had made. Files that root names are read where only root may
+    """The owner goes on with figures that root had made, by this Waylink's code, whatever lies in the current
+    folder. Files that root names are read where only root may
     read, and belong to root."""
     with own_database(mongodb_uri) as database:
         installation = Installation(place, NAMELESS, database)
+        plant_code(installation.of_root)
         made = json.loads(installation.as_root("organization", "create", "Shop", "--json"))
         org = f"--org={made['id']}"
         question = ("report", "analytics", org, "--from=2026-03-01", "--to=2026-03-08", "--measures=clicks")
@@ -103,9 +105,16 @@ def test_figures_are_the_owner_s_and_named_files_root_s(place: Path, mongodb_uri
         assert "domain other.example is not configured" in refused.stdout
         assert installation.other_users() == set()
         assert {path.name: path.stat().st_uid for path in links.parent.iterdir()} == dict.fromkeys(
-            ["archive.jsonl", "links.csv", "links.refused.csv", "waylink.env"], 0
+            ["backend", "archive.jsonl", "links.csv", "links.refused.csv", "waylink.env"], 0
         )
         installation.as_owner(*question)
+
+
+def plant_code(folder: Path) -> None:
+    """Put code of somebody else into the folder, which Python would run where it looks there first."""
+    package = folder / "backend"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('the code of somebody else')")
 
 
 def test_another_user_is_told_whose_the_folder_is(place: Path) -> None:

@@ -46,9 +46,10 @@ class _ListenedTo:
 
 def start_process(start: Start) -> StartedProcess:
     """Start the process, which outlives whoever starts it. Raises OSError where the machine has no room."""
-    # Not by the event loop, which the process may outlive.
+    # Not by the event loop, which the process may outlive. -P: the code is this process's, not what lies in the
+    # folder in which somebody runs a command.
     process = subprocess.Popen(
-        [sys.executable, "-m", "backend.storage.columns.process"],
+        [sys.executable, "-P", "-m", "backend.storage.columns.process"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,
