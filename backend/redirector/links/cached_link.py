@@ -79,8 +79,8 @@ class CachedLink:
             return None
         try:
             return CachedLink(link, self.apps, self.loaded_at, self.below)
-        except (ValueError, TypeError, KeyError) as error:  # rules of a newer version
-            _logger.warning("What the link %s has become can't be used: %s", link.id, error)
+        except Exception as error:  # such as rules of a newer version; changes of others' links come next
+            _logger.warning("What the link %s has become can't be used: %r", link.id, error)
             return None
 
     def is_blocked(self, blocked: AddressPatterns) -> bool:

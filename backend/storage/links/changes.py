@@ -182,10 +182,11 @@ class _Stream:
         if collection == domains.NAME:
             changed_domain = _readable(domain_settings.from_document, document) if document else None
             return [DomainChanged(key, changed_domain)]
-        if document:
-            changed = _readable(links.from_document, document)
-            return [LinkChanged(document["domain"], document["path"], changed)]
-        return [LinkDeleted(LinkId(key))]  # it may have been changed before, and deleted since then
+        domain, path = ((document or {}).get(name) for name in ("domain", "path"))
+        if document and isinstance(domain, str) and isinstance(path, str):
+            return [LinkChanged(domain, path, _readable(links.from_document, document))]
+        # It may have been changed before, and deleted since then; or it is at no short URL any more.
+        return [LinkDeleted(LinkId(key))]
 
     def _prove(self, number: int, cluster_time: ClusterTime) -> list[Change]:
         began = self.heart.take_back(number)
@@ -229,8 +230,8 @@ def _readable(read: Callable[[Document], ReadT], document: Document) -> ReadT | 
     """The value in a stored document; None if this version can't read it."""
     try:
         return read(document)
-    except (ValueError, TypeError, KeyError) as error:
-        _log.warning("What %r was changed into can't be read: %s", document.get("_id"), error)
+    except Exception as error:  # whatever it is: others' changes come after this one
+        _log.warning("What %r was changed into can't be read: %r", document.get("_id"), error)
         return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import httpx
 
@@ -16,6 +17,7 @@ from backend.redirector.links.cache import LinkCache
 from backend.redirector.request.recognition import recognize
 from backend.settings import Settings
 from backend.storage.accounts import apps as apps_collection
+from backend.storage.accounts import domains
 from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.purge import purge_link
@@ -23,7 +25,10 @@ from backend.storage.links.destinations.policies import DestinationPolicies
 from backend.storage.links.links import NAME
 from backend.storage.links.writing.writes import store_link
 from backend.system.clock import utc_now
-from tests.facts.organizations import TestOrganization
+from tests.destination_watch.test_step import link_to
+from tests.facts.organizations import TestOrganization, create_test_organization
+from tests.facts.stored_links import insert_links
+from tests.fresh_database import fresh_database
 from tests.polling import until, wait_for_async
 from tests.redirector.conftest import LinkFactory
 
@@ -174,3 +179,59 @@ async def test_the_memory_of_a_cache_has_a_bound(database: Database, make_link: 
         link = await make_link(**large)
         cache.fall_back_on([(replace(link, path=f"p{number}"), Apps()) for number in range(200)])
         assert most // 4 < len(cache) <= most, large
+
+
+# In a link, in its domain, and in the domain's apps.
+DAMAGES: list[tuple[str, dict[str, Any]]] = [
+    (NAME, {"limits": "many"}),
+    (NAME, {"limits": {"expires_at": "soon"}}),
+    (NAME, {"path": 5}),
+    (NAME, {"domain": None}),
+    (NAME, {"destination_url": 7}),
+    (NAME, {"utm": 3}),
+    (NAME, {"fallbacks": ["x"]}),
+    (NAME, {"rules": "x"}),
+    (NAME, {"rules": [{"conditions": 1}]}),
+    (NAME, {"ios_behavior": "often"}),
+    (NAME, {"hold": 1}),
+    (NAME, {"forwards_query": 1, "forwards_path": "x"}),
+    (domains.NAME, {"settings": "x"}),
+    (domains.NAME, {"settings": {"root_url": 5, "brand": 1}}),
+    (apps_collection.NAME, {"ios": "x"}),
+    (apps_collection.NAME, {"android": {"fingerprints": 1}}),
+]
+
+
+async def test_what_can_not_be_read_of_one_keeps_no_change_of_another(service: Service) -> None:
+    """Whatever is damaged in a link, its domain or its apps, the stream goes on, and other organizations'
+    links are changed in memory as before."""
+    async with fresh_database(service.resources.database) as database:
+        broken, whole = [await create_test_organization(database, name) for name in ("Broken", "Whole")]
+        cache = LinkCache(database, utc_now, capacity=1_000_000, seconds_to_live=3600)
+        await cache.start()
+        try:
+            await until(lambda: cache.follows_changes, "the stream does not prove that it is current")
+            other = link_to(whole, 0, "https://shop.example/", domain=whole.domain)
+            await insert_links(database, [other])
+            await set_apps(
+                database, broken.domain, broken.id, Apps(IosApp("A1B2C3D4E5", "com.shop.app", "1"))
+            )
+            assert await cache.load(other.domain, other.path)
+            for number, (collection, damage) in enumerate(DAMAGES, 1):
+                link = link_to(broken, number, "https://shop.example/", domain=broken.domain)
+                await insert_links(database, [link])
+                assert await cache.load(link.domain, link.path)
+                damaged = link.id if collection == NAME else broken.domain
+                former = await database[collection].find_one({"_id": damaged})
+                assert former
+                await database[collection].update_one({"_id": damaged}, {"$set": damage})
+                address = f"https://shop.example/{number}"
+                await database[NAME].update_one({"_id": other.id}, {"$set": {"destination_url": address}})
+                await until(
+                    lambda address=address: at(cache, other).destination_url == address,  # type: ignore[misc]
+                    f"the change is not told after {damage}",
+                )
+                assert cache.failures == []
+                await database[collection].replace_one({"_id": damaged}, former)
+        finally:
+            await cache.stop()
