@@ -46,8 +46,8 @@ class _ListenedTo:
 
 def start_process(start: Start) -> StartedProcess:
     """Start the process, which outlives whoever starts it. Raises OSError where the machine has no room."""
-    # Not by the event loop, which the process may outlive. -P: the code is this process's, not what lies in the
-    # folder in which somebody runs a command.
+    # Not by the event loop, which the process may outlive. -P: with the code of this one, and not
+    # with what lies in the folder in which somebody runs a command.
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "backend.storage.columns.process"],
         stdin=subprocess.PIPE,
