@@ -10,7 +10,7 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.forwarding import as_followed
 from backend.domain.links.links import Link
 from backend.domain.links.loose_paths import loose_place
-from backend.domain.links.path_prefixes import prefixes_in
+from backend.domain.links.path_prefixes import prefixes_in, rest_below
 from backend.domain.web.short_urls import parse_short_url, query_of
 from backend.storage.links.links import find_forwarding_path, find_link, find_link_at
 from backend.storage.links.meant_paths import find_meant_path
@@ -36,7 +36,7 @@ async def find_named_link(opened: AppOpen, org_id: OrgId) -> MatchedLink:
 def as_opened(link: Link, opened: AppOpen) -> Link:
     """The link with its addresses filled in from the short URL that was opened, if the app names it."""
     short_url = opened.short_url or ""
-    rest = dict(prefixes_in(short_url)[1]).get(link.path, "") if link.forwards_path else ""
+    rest = rest_below(prefixes_in(short_url)[1], link.path) if link.forwards_path else ""
     query = query_of(short_url)
     return as_followed(link, rest, query if rest else loose_place(short_url)[1].with_query(query))
 
@@ -54,7 +54,7 @@ async def _by_short_url(opened: AppOpen, org_id: OrgId) -> Link | None:
     found = await find_forwarding_path(database, domain, [path for path, _ in prefixes]) if prefixes else None
     if found is None:
         domain, loose = loose_place(short_url)
-        found = await find_meant_path(database, domain, loose)
+        found = await find_meant_path(database, domain, loose, prefixes)
     return await find_link_at(database, domain, found, org_id) if found else None
 
 

@@ -249,8 +249,18 @@ class Redirector:
             ignores_case=visit.settings.ignores_case,
         )
         if meant is None:
-            return None
+            return await self._find_above_in_any_case(visit)
         entry, visit.query = meant
+        return entry
+
+    async def _find_above_in_any_case(self, visit: Visit) -> CachedLink | None:
+        if not visit.settings.ignores_case:
+            return None
+        prefixes, database = path_prefixes(visit.raw_path), self._resources.database
+        above = await find_above(self.cache, database, visit.host, prefixes, in_any_case=True)
+        if above is None:
+            return None
+        entry, visit.rest = above
         return entry
 
     async def _follow_above(self, visit: Visit, above: Above) -> Answer:
@@ -265,8 +275,20 @@ class Redirector:
             return answer
         if above := await find_above(self.cache, self._resources.database, visit.host, prefixes):
             return await self._follow_above(visit, above)
-        meant = await self._find_meant(visit)
-        return await self._follow(visit, meant) if meant else self._lost(visit)
+        if meant := await self._find_meant(visit):
+            return await self._follow(visit, meant)
+        return await self._code_of_meant(visit) or self._lost(visit)
+
+    async def _code_of_meant(self, visit: Visit) -> Answer | None:
+        """The QR code of the link that is meant before the suffix of one; None if there is none."""
+        suffix = next((suffix for suffix in _QR_SUFFIXES if visit.raw_path.endswith(suffix)), None)
+        if suffix is None:
+            return None
+        meant = await self._find_meant(visit.without_end(suffix.decode()))
+        if meant is None or meant.link.forwards_path or not _has_code(meant):
+            return None
+        short_url = self._resources.short_url_form.write(visit.host, meant.link.path)
+        return await qr_code(short_url, suffix.decode().rpartition(".")[2])
 
     async def _look_up_path(self, visit: Visit, path: str) -> Answer | None:
         """What is at this path itself, or belongs to a link there; None if there is nothing."""

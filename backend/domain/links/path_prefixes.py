@@ -34,6 +34,12 @@ def path_prefixes(raw_path: bytes) -> Prefixes:
     return found[::-1]
 
 
+def rest_below(prefixes: Prefixes, path: str) -> str:
+    """What is behind this path of a link, which may be in another case; "" if nothing is."""
+    rests = {prefix.lower(): rest for prefix, rest in prefixes}
+    return rests.get(path.lower(), "")
+
+
 def prefixes_in(short_url: str) -> tuple[str, Prefixes]:
     """The domain of a short URL and `path_prefixes` of its path; none if no link can be there."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any
@@ -169,6 +169,23 @@ async def find_forwarding_path(database: Database, domain: str, paths: Iterable[
     query = {"domain": domain, "path": {"$in": list(paths)}, "forwards_path": True}
     found = [document["path"] async for document in database[NAME].find(query, {"path": 1, "_id": 0})]
     return max(found, key=len, default=None)
+
+
+async def find_forwarding_path_in_any_case(
+    database: Database, domain: str, paths: Sequence[str]
+) -> str | None:
+    """The same for paths in other case, the longest first: that of the only link with such letters."""
+    query = {"domain": domain, "path": {"$in": list(paths)}}
+    shown = {"path": 1, "forwards_path": 1, "_id": 0}
+    cursor = database[NAME].find(query, shown, collation=ANY_CASE).limit(_MOST_ALIKE)
+    alike: defaultdict[str, list[Document]] = defaultdict(list)
+    async for document in cursor:
+        alike[document["path"].lower()].append(document)
+    for path in paths:
+        found = alike[path.lower()]
+        if any(document.get("forwards_path") for document in found):
+            return found[0]["path"] if len(found) == 1 else None
+    return None
 
 
 async def find_loose_path(

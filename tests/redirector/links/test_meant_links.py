@@ -52,6 +52,29 @@ async def test_an_exact_link_wins(visitor: httpx.AsyncClient, make_link: LinkFac
     assert await where(visitor, "/AUTUMN,") == "https://shop.example/autumn"
 
 
+async def test_a_link_above_in_other_case(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """The only link with such letters passes on the rest as it was sent; of two, none does."""
+    await make_link(path="docs", destination_url="https://shop.example/d", forwards_path=True)
+    await make_link(path="docs/Plain", destination_url="https://shop.example/plain")
+    for path in ("two", "Two"):
+        await make_link(path=path, destination_url="https://shop.example/2", forwards_path=True)
+    await make_link(path="none", destination_url="https://shop.example/n")
+    assert await where(visitor, "/DOCS/A/b?c=1") == "https://shop.example/d/A/b?c=1"
+    assert await where(visitor, "/docs/PLAIN") == "https://shop.example/d/PLAIN"
+    assert await where(visitor, "/DOCS/PLAIN") == "https://shop.example/plain"
+    assert [await where(visitor, path) for path in ("/TWO/a", "/NONE/a")] == ["", ""]
+
+
+async def test_a_code_of_a_path_in_other_case(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
+    """It is that of the link's own short URL, whatever stands before the suffix for it."""
+    link = await make_link(path="kite-sale")
+    own = await visitor.get(f"/{link.path}.qr.svg")
+    for path in ("/KITE-sale.qr.svg", "/kite-sale/.qr.svg", "/kite-sale..qr.svg"):
+        code = await visitor.get(path)
+        assert (code.status_code, code.content) == (200, own.content), path
+    assert (await visitor.get("/nothing-there.qr.svg")).status_code == 404
+
+
 async def test_case_is_an_option_of_the_domain(
     service: Service, visitor: httpx.AsyncClient, make_link: LinkFactory, organization: TestOrganization
 ) -> None:
