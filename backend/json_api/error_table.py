@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from backend.domain.fields.filled_text import fill
+
 VALIDATION = "There was one or more validation error(s)"
 NOT_FOUND = "The requested entity could not be found"
 UNAUTHORIZED = "Authorization Failed!"
@@ -52,15 +54,9 @@ class ErrorRow:
 
     def _inner(self, field_name: str, details: Mapping[str, str]) -> dict[str, str]:
         return {
-            "errorMessage": _fill(self.inner_message, details),
-            "fieldName": _fill(field_name, details),
+            "errorMessage": fill(self.inner_message, details),
+            "fieldName": fill(field_name, details),
         }
-
-
-def _fill(text: str, details: Mapping[str, str]) -> str:
-    for name, value in details.items():
-        text = text.replace(f"{{{name}}}", value)
-    return text
 
 
 # The contract's rows, in its order.

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field
+from backend.domain.fields.filled_text import fill
 from backend.domain.mail.language import Language
 
 Section = Mapping[str, str]
@@ -25,7 +26,4 @@ def sections_in(language: Language) -> Mapping[str, Section]:
 
 def text_in(language: Language, section: str, name: str, **values: str) -> str:
     """A text with these values in the place of its words in braces."""
-    text = sections_in(language)[section][name]
-    for word, value in values.items():
-        text = text.replace(f"{{{word}}}", value)
-    return text
+    return fill(sections_in(language)[section][name], values)

@@ -73,7 +73,8 @@ class _Translator(FilterVisitor[Condition]):
             return HasEmail(**{part: node.value})
         if (field, part) not in _FIELDS:
             raise _refusal(node)
-        return Equals(_FIELDS[field, part], node.value)
+        searched = _FIELDS[field, part]
+        return Equals(searched, _truth(node.value) if searched is SearchField.ACTIVE else node.value)
 
     def visit_logical_expr(self, node: LogicalExpr) -> Condition:
         parts = tuple(self.visit(term) for term in node.terms)
@@ -96,6 +97,11 @@ class _Translator(FilterVisitor[Condition]):
         if binding is None:
             raise _NoSuchAttribute
         return binding.field_name, binding.sub_field_name
+
+
+def _truth(value: str | bool) -> str | bool:
+    """Some providers write a truth as a text, in any case."""
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def _refusal(node: FilterNode) -> InvalidFilterException:

@@ -109,7 +109,7 @@ def _asked_pause(answer: GuardedAnswer, now: datetime) -> timedelta:
         return seconds
     try:
         return max(timedelta(), parsedate_to_datetime(text) - now)
-    except (ValueError, TypeError):  # TypeError: a date without a zone
+    except (ValueError, OverflowError, TypeError):  # beyond the calendar; a date without a zone
         pass
     return (
         _seconds(_field(answer.text, "retry_after")) if answer.status == _TOO_MANY_REQUESTS else timedelta()

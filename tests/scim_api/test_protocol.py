@@ -90,6 +90,8 @@ FILTERS = [
     ("Users", 'emails eq "ada.work@shop.example"'),
     ("Users", 'emails[type eq "work" and value eq "ada.work@shop.example"]'),
     ("Users", 'displayName eq "ada lovelace" and active eq true'),
+    ("Users", 'emails[type eq "Work" and value eq "ada.work@shop.example"]'),
+    ("Users", 'userName eq "ada@shop.example" and active eq "True"'),
     ("Users", f'{USER}:userName eq "ada@shop.example"'),
     ("Users", 'userName eq "nobody" or externalId eq "a1"'),
     ("Groups", 'displayName eq "editors"'),
@@ -106,6 +108,9 @@ async def test_filters_find_the_one(provider: IdentityProvider) -> None:
         {"value": "Ada.Work@shop.example", "type": "work"},
     ]
     ada = await provider.user("Ada@Shop.example", externalId="a1", displayName="Ada Lovelace", emails=emails)
+    told = {name: value for name, value in ada.items() if name not in {"active", "id", "meta"}}
+    replaced = (await provider.call("PUT", f"/Users/{ada['id']}", told)).json()
+    assert replaced.get("active") is None  # who is not said to be inactive is active
     bob = await provider.user("bob@shop.example", externalId="A1", emails=[{"value": "bob@shop.example"}])
     editors = await provider.group("Editors", ada)
     await provider.group("Everybody else", bob)

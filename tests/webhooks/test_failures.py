@@ -156,6 +156,8 @@ async def test_a_receiver_that_is_gone(
         ((429, {"Retry-After": "nan"}, "{"), 5),
         ((429, {"Retry-After": "1e300"}, ""), 86_400),
         ((500, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, ""), 5),
+        ((500, {"Retry-After": "Fri, 31 Dec 9999 23:59:59 -1200"}, ""), 86_400),
+        ((500, {"Retry-After": "Mon, 99999999999999999999 Jan 2026 00:00:00 GMT"}, ""), 5),
     ],
 )
 async def test_a_receiver_that_asks_for_patience(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from backend.domain.accounts.provisioning.people import email_key, folded
@@ -13,7 +14,8 @@ _KEYS: Mapping[SearchField, str] = {
     SearchField.USER_NAME: "user_name_key",
     SearchField.DISPLAY_NAME: "display_name_key",
 }
-_STORED: Mapping[SearchField, str] = {SearchField.ID: "_id"}
+# Whoever has no `active` is active.
+_STORED: Mapping[SearchField, str] = {SearchField.ID: "_id", SearchField.ACTIVE: "is_active"}
 
 
 def to_query(condition: Condition) -> Document:
@@ -38,4 +40,6 @@ def _has_email(condition: HasEmail) -> Document:
     if condition.type is None and condition.value is not None:
         return {"emails.key": email_key(condition.value)}
     value = {} if condition.value is None else {"key": email_key(condition.value)}
-    return {"emails": {"$elemMatch": value | {"type": condition.type}}}
+    # Upper and lower case are one in a type (RFC 7643, section 2.2: `caseExact` is false by default).
+    of_type = {"$regex": f"^{re.escape(condition.type or '')}$", "$options": "i"}
+    return {"emails": {"$elemMatch": value | {"type": of_type}}}
