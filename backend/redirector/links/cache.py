@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
@@ -39,6 +40,7 @@ _RETRY_SECONDS = 1.0
 _DELETED_SECONDS = 2.0  # a read that began before the deletion was told has ended by then
 _MOST_BELOW = 1_000  # paths below a link that are kept in memory
 _NO_APPS = Apps()
+_logger = logging.getLogger(__name__)
 _MAY_BE_OLD = float("-inf")  # the time of a read that may be older than a change
 LinkKey = tuple[str, str]
 
@@ -131,7 +133,10 @@ class LinkCache:
         """
         self.cluster_time = cluster_time
         for link, apps in reversed([*links][: self._capacity]):
-            self._add(CachedLink(link, apps, _MAY_BE_OLD))
+            try:
+                self._add(CachedLink(link, apps, _MAY_BE_OLD))
+            except Exception as error:  # one that a version before could use: it is read again
+                _logger.warning("The kept link %s can't be used: %r", link.id, error)
 
     def current(self, domain: str, path: str) -> CachedLink | None:
         """The link at a short URL if it is in the cache and current; else None."""

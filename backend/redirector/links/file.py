@@ -11,12 +11,12 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.domains.settings import NO_SETTINGS, LinkDomain
@@ -34,6 +34,8 @@ _FORMAT = 2
 _UNREADABLE_BY_OTHERS = 0o077
 _logger = logging.getLogger(__name__)
 LinkAndApps = tuple[Link, Apps]
+ItemT = TypeVar("ItemT")
+ResultT = TypeVar("ResultT")
 _NO_DOMAINS: Mapping[str, LinkDomain] = {}
 # An archived link is not enabled, which is all that redirects need to know of it.
 _NOT_NEEDED = frozenset(
@@ -78,11 +80,11 @@ class LinkFile:
     ) -> None:
         """Replace the file, completely or not at all. The links have all changes up to the `cluster_time`.
 
-        If there are too many links or domains, the first ones are kept.
+        If there are too many links or domains, the first ones are kept. One that can't be written is left
+        out.
         """
         body = _domain_lines(domains)
-        for number, (link, apps) in enumerate(links):
-            line = json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
+        for number, line in enumerate(_each(_line, links)):
             if number == MOST_LINKS or len(body) + len(line) > _MOST_FILE_BYTES:
                 break
             body += line
@@ -133,27 +135,46 @@ class LinkFile:
         if not timedelta() <= now - datetime.fromisoformat(head["written_at"]) <= self._longest_use:
             raise ValueError("it is too old, or from the future")
         lines = [json.loads(line) for line in body.splitlines()]
-        links = [_link_and_apps(*line) for line in lines if isinstance(line, list)]
-        domains = {line["domain"]: _domain(line) for line in lines if isinstance(line, dict)}
+        links = [*_each(_link_and_apps, (line for line in lines if isinstance(line, list)))]
+        domains = dict(_each(_domain, (line for line in lines if isinstance(line, dict))))
         stored = head["cluster_time"]
         cluster_time = (int(stored[0]), int(stored[1])) if stored else None
         return KeptLinks(links, cluster_time, domains)
 
 
+def _each(do: Callable[[ItemT], ResultT], items: Iterable[ItemT]) -> Iterator[ResultT]:
+    """The results, without those of items for which it can't be done: the file is that of all."""
+    for item in items:
+        try:
+            yield do(item)
+        except Exception as error:
+            _logger.warning("The file of links is without one: %r", error)
+
+
+def _line(link_and_apps: LinkAndApps) -> bytes:
+    link, apps = link_and_apps
+    return json.dumps([_plain(link), asdict(apps)]).encode() + b"\n"
+
+
 def _domain_lines(domains: Mapping[str, LinkDomain]) -> bytearray:
     """A line for each domain that has settings, as many as fit."""
     lines = bytearray()
-    for name, domain in domains.items():
-        if domain.settings is not NO_SETTINGS and (settings := to_plain(domain.settings)):
-            line = {"domain": name, "org_id": domain.org_id, "settings": settings}
-            lines += json.dumps(line).encode() + b"\n"
-            if len(lines) > _MOST_DOMAIN_BYTES:
-                break
+    for line in _each(_domain_line, domains.items()):
+        lines += line
+        if len(lines) > _MOST_DOMAIN_BYTES:
+            break
     return lines
 
 
-def _domain(line: dict[str, Any]) -> LinkDomain:
-    return LinkDomain(OrgId(line["org_id"]), from_plain(line["settings"]))
+def _domain_line(named: tuple[str, LinkDomain]) -> bytes:
+    name, domain = named
+    settings = domain.settings is not NO_SETTINGS and to_plain(domain.settings)
+    line = {"domain": name, "org_id": domain.org_id, "settings": settings}
+    return json.dumps(line).encode() + b"\n" if settings else b""
+
+
+def _domain(line: dict[str, Any]) -> tuple[str, LinkDomain]:
+    return line["domain"], LinkDomain(OrgId(line["org_id"]), from_plain(line["settings"]))
 
 
 def _plain(link: Link) -> dict[str, Any]:
@@ -175,7 +196,8 @@ def _read_limits(plain: dict[str, Any]) -> LinkLimits:
     return LinkLimits(**plain | times) if plain else NO_LIMITS
 
 
-def _link_and_apps(fields: dict[str, Any], apps: dict[str, Any]) -> LinkAndApps:
+def _link_and_apps(line: list[dict[str, Any]]) -> LinkAndApps:
+    fields, apps = line
     fields["ios_behavior"] = Behavior(fields["ios_behavior"])
     fields["android_behavior"] = Behavior(fields["android_behavior"])
     fields["created_by"] = CreatedBy(fields["created_by"])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,6 +69,23 @@ def test_links_come_back_as_they_were(path: Path) -> None:
     assert (kept.links, kept.cluster_time) == (links, (1_800_000_000, 7))
     assert path.stat().st_mode & 0o777 == 0o600
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_one_that_can_not_be_written_or_read_is_left_out(path: Path) -> None:
+    """Whatever is damaged in one organization's link or domain, the file has those of the others, and is
+    used."""
+    damaged: Any = datetime.now(UTC)
+    fields = ("destination_url", "utm", "fallbacks", "domain")
+    bad = [(replace(link_at(name), **{name: damaged}), APPS) for name in fields]
+    domain = LinkDomain(OrgId("o"), DomainSettings(root_url="https://shop.example/"))
+    unwritable = replace(domain, settings=replace(domain.settings, root_url=damaged))
+    good = [(link_at("a"), APPS), (link_at("b"), APPS)]
+    file_at(path).write([good[0], *bad, good[1]], NOW, None, {"bad": unwritable, "good": domain})
+    kept = file_at(path).read(NOW)
+    assert (kept.links, kept.domains) == (good, {"good": domain})
+    unreadable = replace(link_at("c"), ios_behavior="often")  # type: ignore[arg-type]
+    file_at(path).write([good[0], (unreadable, APPS), good[1]], NOW)
+    assert file_at(path).read(NOW).links == good
 
 
 def test_domains_come_back_with_their_settings(path: Path) -> None:
