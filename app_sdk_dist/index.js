@@ -13,7 +13,7 @@ var within = async function(milliseconds, work) {
 };
 
 // app_sdk_src/options.py
-var IS_BROWSER = !0, OPTIONS = "apiKey! baseUrl! platform! domains appId consentMode eraseOnWithdrawal debug", OPTION_PATTERNS = { apiKey: /^"/, baseUrl: /^"https?:/, platform: /^"(ios|android)"$/, domains: /^\[\n "/, consentMode: /^"(not_)?required"$/ }, ADAPTERS = ["storage", "addresses", "installReferrer", "clipboard", "fetch", "crypto", "onProblem"], options = {}, service_url = function(path) {
+var OPTIONS = "apiKey! baseUrl! platform! domains appId consentMode eraseOnWithdrawal debug", OPTION_PATTERNS = { apiKey: /^"/, baseUrl: /^"https?:/, platform: /^"(ios|android)"$/, domains: /^\[\n "/, consentMode: /^"(not_)?required"$/ }, ADAPTERS = ["storage", "addresses", "installReferrer", "clipboard", "fetch", "crypto", "onProblem"], options = {}, service_url = function(path) {
   return options.baseUrl.replace(/\/*$/, path);
 }, batch_url = function() {
   return service_url("/serviceCore/sdk/v1/batch");
@@ -161,7 +161,7 @@ var CHECK = "attribution", LAUNCHED_KEY = "launched", NAMED = "link", NativeProm
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_STORED_CHARACTERS = 24e4, MIN_ENTRY_CHARACTERS = 2400, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
+var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = /40[013]|41[35]/, SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_STORED_CHARACTERS = 24e4, MIN_ENTRY_CHARACTERS = 2400, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
   lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries()), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, milliseconds == LEASE_TIME && (unfinished[entry.call.call_id] = entry), own[entry_key(entry)] = JSON.stringify(entry), local.write(entry_key(entry), own[entry_key(entry)]);
@@ -183,7 +183,7 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
           return JSON.stringify(entry2.call);
         })).join() + "],", batch[0].device), retry_after = response.headers.get("retry-after"), content = await read_json(response);
         for (var entry of batch) {
-          var batch_refusal = FINAL_STATUSES.includes(response.status) && content.code > 0 && content.error.fieldName.length && content, result = batch_refusal || content.results.find((function(call_result) {
+          var batch_refusal = FINAL_STATUSES.test(response.status) && content.code > 0 && content.error.fieldName.length && content, result = batch_refusal || content.results.find((function(call_result) {
             return call_result.call_id == entry.call.call_id;
           }));
           if (result) {
@@ -253,7 +253,8 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
   }
 }, discard_unsent = function() {
   own = {}, unsent_entries.splice(0).forEach(discard);
-}, drop_excess = function(entries) {
+};
+var drop_excess = function(entries) {
   var used = {};
   for (var entry of entries.slice().reverse().sort(sales_first)) {
     var is_of_site = !entry.call.signals;
@@ -394,7 +395,7 @@ var WORD = 4294967296, BLOCK_BYTES = 64, ROUNDS = 64, LENGTH_BYTES = 8, state_at
 fill_constants();
 
 // app_sdk_src/injected.py
-var location = { search: "", hash: "", origin: "", pathname: "" }, AbortSignal = {}, random_source = function() {
+var AbortSignal = {}, random_source = function() {
   return options.crypto || globalThis.crypto;
 }, crypto = { getRandomValues: (function(bytes) {
   return random_source().getRandomValues(bytes);
@@ -403,8 +404,8 @@ var location = { search: "", hash: "", origin: "", pathname: "" }, AbortSignal =
 }) } };
 
 // sdk_src/signals.py
-var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address) {
-  var signals = null, parameters = (address.search + address.hash).replace(/#[^?]*\??/, "&");
+var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address2) {
+  var signals = null, parameters = (address2.search + address2.hash).replace(/#[^?]*\??/, "&");
   for (var [signal_name, value] of new URLSearchParams(parameters))
     if (value && signal_name.match(SIGNAL_NAMES)) {
       var signals = signals || {};
@@ -413,13 +414,16 @@ var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|med
   return signals;
 };
 
+// app_sdk_src/page.py
+var IS_BROWSER = !0;
+
 // sdk_src/hashing.py
 var SECOND2 = 1, hash_contacts = async function(fields) {
   for (var py_name of ["email", "phone"]) {
     var contact = fields[py_name];
     if (delete fields[py_name], contact)
       try {
-        var text = contact.trim().toLowerCase();
+        var text = contact.toLowerCase();
         if (py_name == "phone")
           var text = text.replace(/(?!^\+)\D/g, "");
         var bytes = new TextEncoder().encode(text[SECOND2].length && text), digest = await crypto.subtle.digest("SHA-256", bytes);
@@ -432,6 +436,9 @@ var SECOND2 = 1, hash_contacts = async function(fields) {
 
 // sdk_src/call_rules.py
 var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\x00-\x1f\x7f-\x9f]*([^\s\x00-\x1f\x7f-\x9f][^]{0,255}?)?[\s\x00-\x1f\x7f-\x9f]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { name: /^"/, email: /^"/, phone: /^"/, email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^"?(10{12}|\d{1,12}(\.\d+)?)(e-\d+|"?)$/, metadata: /^\{(?![^]*\n {8})/, id: /^("|-?\d+$)/ };
+
+// app_sdk_src/address.py
+var address = { search: "", hash: "", origin: "", pathname: "" };
 
 // sdk_src/checks.py
 var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP = 1, validate = function(py_arguments, fields, patterns, preset) {
@@ -448,14 +455,14 @@ var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/,
           var value = value.match(TRIMMED_TEXT)[FIRST_GROUP];
         if (value != null || fields.includes(field + "!")) {
           if (field == "baseUrl")
-            var value = new URL(value.trim(), location.href).href;
+            var value = new URL(value.trim(), address.href).href;
           var byte_past_limit = new TextEncoder().encode(JSON.stringify(value))[MAX_JSON_BYTES], indented = JSON.stringify(byte_past_limit > 0 || value, null, 1);
           indented.match(patterns[field] || patterns.id)[WHOLE_MATCH], valid[field] = value;
         }
       } else
         say("unknown", field, !0);
     } catch {
-      var wrong = wrong || field + " " + (given?.toString && given.toString());
+      var wrong = wrong || field + " " + (given && given.toString?.());
     }
   if (wrong) {
     var __except0__ = new TypeError("Waylink: " + wrong);
@@ -467,7 +474,7 @@ var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/,
 // sdk_src/calls.py
 var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, waiting_entries = [], may_send = IS_BROWSER ? UNDECIDED : !1, last_submission, new_call = function(kind) {
   if (IS_BROWSER) {
-    var signals = read_signals(location), call = { kind, call_id: new_uuid(), occurred_at: now(), page: (location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "")).slice(0, MAX_PAGE_CHARACTERS) };
+    var signals = read_signals(address), call = { kind, call_id: new_uuid(), occurred_at: now(), page: (address.origin + address.pathname + (signals ? "?" + new URLSearchParams(signals) : "")).slice(0, MAX_PAGE_CHARACTERS) };
     return kind == CHECK && (call.signals = signals), call;
   }
 }, track_call = async function(kind, py_arguments, preset) {
@@ -496,18 +503,18 @@ var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, w
 
 // app_sdk_src/opens.py
 var ADAPTER_TIMEOUT = 5e3, REPEAT_TIME = 2e3, SCHEME = 1, REST = 2, HOST = 3, latest_address, latest_at = 0, begin_opens = async function() {
-  var address = null, adapter = options.addresses;
+  var address2 = null, adapter = options.addresses;
   if (adapter) {
     await attempt("addresses", (function() {
       return adapter.listen(take_address);
     }));
-    var address = await attempt("addresses", (function() {
+    var address2 = await attempt("addresses", (function() {
       return within(ADAPTER_TIMEOUT, adapter.initial());
     }));
   }
-  return await take_address(address);
-}, take_address = async function(address) {
-  var short_url = link_of(address);
+  return await take_address(address2);
+}, take_address = async function(address2) {
+  var short_url = link_of(address2);
   if (short_url) {
     if (is_repeat(short_url))
       return null;
@@ -522,8 +529,8 @@ var ADAPTER_TIMEOUT = 5e3, REPEAT_TIME = 2e3, SCHEME = 1, REST = 2, HOST = 3, la
   }
 }, is_open = function(entry) {
   return entry.call.kind == OPEN;
-}, link_of = function(address) {
-  var found = ("" + (address || "")).match(/^([a-z][\w+.-]*):\/\/(([^\/?#:@]+)(:\d+)?([\/?#].*)?)$/i);
+}, link_of = function(address2) {
+  var found = ("" + (address2 || "")).match(/^([a-z][\w+.-]*):\/\/(([^\/?#:@]+)(:\d+)?([\/?#].*)?)$/i);
   return found && (options.domains || []).some((function(domain) {
     return domain.toLowerCase() == found[HOST].toLowerCase();
   })) ? (found[SCHEME].toLowerCase() == "http" ? "http://" : "https://") + found[REST] : null;
@@ -640,9 +647,9 @@ var track = async function(kind, fields, preset) {
   return track("conversion", fields);
 }, track_event = function(event_name, fields) {
   return track("event", fields, { name: event_name });
-}, open_address = async function(address) {
+}, open_address = async function(address2) {
   await ready;
-  var outcome = await take_address(address);
+  var outcome = await take_address(address2);
   return await saved(), outcome;
 }, Waylink = { init, open: open_address, onOpen: listen, createLink: create_link, identify, trackLead: track_lead, trackConversion: track_conversion, trackEvent: track_event, grantConsent: grant_consent, denyConsent: deny_consent, hasConsent: has_consent, resume, reset, flush };
 

@@ -8,7 +8,6 @@ from browser import __pragma__, globalThis
 
 __pragma__('noskip')
 
-location = {'search': '', 'hash': '', 'origin': '', 'pathname': ''}  # an app has no page
 AbortSignal = {}  # requests.py has a time limit of its own
 
 

@@ -5,7 +5,6 @@ from browser import __pragma__, RegExp
 
 __pragma__('noskip')
 
-IS_BROWSER = True  # for the modules that are the browser SDK's too: what calls them runs on a device
 # `!` follows those that have to be given.
 OPTIONS = 'apiKey! baseUrl! platform! domains appId consentMode eraseOnWithdrawal debug'
 # What the JSON of a value looks like, indented by a space a level; that of any other option may be anything.

@@ -22,7 +22,7 @@ SCRIPT = "index.js"
 SCRIPTS = {"esm": SCRIPT, "cjs": "index.cjs"}  # the ES module, and the CommonJS module
 TYPES = "index.d.ts"
 # Modules whose names stand in the place of those of a browser that the shared modules use.
-INJECTED = {"injected": ("location", "crypto", "AbortSignal"), "requests": ("fetch",)}
+INJECTED = {"injected": ("crypto", "AbortSignal"), "requests": ("fetch",)}
 # What React Native's engine does not read, or not in every version, and the same in words that it reads.
 PLAINER_EXPRESSIONS = {r"\p{Cc}": r"\x00-\x1f\x7f-\x9f", "/^{": r"/^\{"}
 _ENTRY = f"""

@@ -19,6 +19,7 @@ from sdk_build.undeclared_names import refuse_undeclared_names
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "sdk_src"
+LAYOUT = Path(__file__).parent / "layout.json"  # of waylink.js: see layout.js
 TARGETS = {"waylink.js": ("script_tag", "iife"), "waylink.mjs": ("waylink", "esm")}
 COMMONJS = "waylink.cjs"
 # What a site loads beside the script for an option of `init`, with the module that does it. For script tags
@@ -38,7 +39,8 @@ ESBUILD = [
     f"--define:WAYLINK_VERSION={WAYLINK_VERSION}",
 ]
 MINIFIED = [
-    "--minify",
+    "--minify-syntax",
+    "--minify-whitespace",
     "--sourcemap",
     "--legal-comments=none",
     f"--mangle-props=^({'|'.join(PRIVATE_NAMES)})$",
@@ -60,7 +62,7 @@ TERSER = {"ecma": 2020, "compress": _COMPRESS}
 _COMPILED_AT_ONCE = {"preamble": "//# allFunctionsCalledOnLoad"}
 FORMS: dict[str, dict[str, Any]] = {"esm": {"module": True}, "iife": {"format": _COMPILED_AT_ONCE}}
 # Expressions that have a shorter one of the same value on every page.
-SHORTER_EXPRESSIONS = {"location.protocol == 'https:'": "location.href [4] == 's'"}
+SHORTER_EXPRESSIONS = {"address.protocol == 'https:'": "address.href [4] == 's'"}
 _REGEXP = re.compile(r"RegExp \('((?:\\.|[^'\\])*)'(?:, '(\w+)')?\)")
 _CAUSE = re.compile(r"__except0__\.__cause__ = null;")
 # Variables only: constants, which have capitals, keep their null, and terser puts it where they are used.
@@ -165,7 +167,7 @@ def bundle(entry: Path, output: Path, form: str) -> None:
         "output": str(output),
         "terser": TERSER | FORMS[form],
         "map_url": url,
-        "tries_names": form == "iife",
+        "layout": str(LAYOUT) if form == "iife" and output.name in TARGETS else None,
     }
     run_node("node", "minify.js", json.dumps(settings))
     _name_sources_relatively(output.with_name(f"{output.name}.map"))

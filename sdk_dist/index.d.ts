@@ -29,8 +29,8 @@ export interface InitOptions {
    * 'required', else 'ignore'.
    */
   privacyControl?: 'ignore' | 'withdraw' | undefined;
-  /** Say in the console what happens, and why nothing happens. */
-  debug?: boolean | undefined;
+  /** Say in the console what happens, and why nothing happens: in codes, or in the sentences of the service's `waylink.json`. */
+  debug?: boolean | Readonly<Record<string, string>> | undefined;
 }
 
 /** Where the visitor came from. */

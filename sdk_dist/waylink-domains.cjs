@@ -1,5 +1,14 @@
+// sdk_src/page.py
+var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
+  var is_hidden = typeof document[property] == "object";
+  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+}, script_tag = IS_BROWSER && of_document("currentScript");
+
+// sdk_src/address.py
+var address = IS_BROWSER && (location.host ? location : new URL(of_document("baseURI")));
+
 // sdk_src/options.py
-var IS_BROWSER = typeof document == "object", script_tag = IS_BROWSER && Reflect.get(Document.prototype, "currentScript", document), script_source = script_tag?.src, options = {};
+var script_source = /^http/.test(script_tag?.src) && script_tag.src, options = {};
 
 // sdk_src/stores.py
 var KEY_PREFIX = "waylink:";
@@ -72,12 +81,12 @@ var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16,
 var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60;
 var WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
   try {
-    var match = ("; " + document.cookie + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
+    var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
     return match?.[FIRST_GROUP];
   } catch {
   }
 }, write_cookie = function(py_name, value, lifetime, domain) {
-  document.cookie = py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (location.href[4] == "s" ? "; secure" : "");
+  of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 }, keep_cookie = function(device, known_id) {
   try {
     for (var domain of cookie_domains()) {
@@ -91,7 +100,7 @@ var WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS
   }
 };
 var cookie_domains = function() {
-  var labels = location.hostname.split(".");
+  var labels = address.hostname.split(".");
   return [].concat(options.cookieDomain || [], labels.map((function(_, index) {
     return labels.slice(-MIN_LABELS - index).join(".");
   })), "");
@@ -103,7 +112,7 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#
     return setTimeout(take_over);
   }))), take_option(waylink, OPTION, name_hosts, take_over);
   try {
-    name_hosts(tag.dataset.otherDomains.match(/[^\s,]+/g), options), take_over();
+    name_hosts(tag.dataset.otherDomains, options), take_over();
   } catch {
   }
 }, follow = function(py_name, action) {
@@ -112,7 +121,7 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#
   };
   waylink[py_name] = call_and_act;
 }, name_hosts = function(names, py_arguments) {
-  var hosts = Array.isArray(names) ? names.map(host_of) : [""];
+  var listed = typeof names == "string" ? names.match(/[^\s,]+/g) : names, hosts = Array.isArray(listed) ? listed.map(host_of) : [""];
   if (!hosts.every((function(host) {
     return host;
   }))) {
@@ -132,8 +141,8 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#
     found && top == window && (told = found[1], history.replaceState(history.state, "", without_parameter(location.href)));
   } catch {
   }
-}, without_parameter = function(address) {
-  return address.replace(RegExp("([?&])" + GIVEN + "(?:&" + GIVEN + ")*(&?)", "g"), (function(_, before, after) {
+}, without_parameter = function(address2) {
+  return address2.replace(RegExp("([?&])" + GIVEN + "(?:&" + GIVEN + ")*(&?)", "g"), (function(_, before, after) {
     return after ? before : "";
   }));
 }, read_told = function() {
@@ -169,12 +178,12 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#
   return url.href.replace(/#|$/, (function(end) {
     return mark + parameter + end;
   }));
-}, lend = function(link, address) {
+}, lend = function(link, address2) {
   loans.filter((function(loan2) {
     return loan2.link == link;
   })).forEach(give_back);
-  var loan = { link, own_address: link.getAttribute("href"), address };
-  loan.own_address != null && (link.setAttribute("href", address), loans.push(loan), setTimeout((function() {
+  var loan = { link, own_address: link.getAttribute("href"), address: address2 };
+  loan.own_address != null && (link.setAttribute("href", address2), loans.push(loan), setTimeout((function() {
     return give_back(loan);
   })));
 }, give_back = function(loan) {

@@ -1,5 +1,8 @@
-// sdk_src/options.py
-var IS_BROWSER = typeof document == "object", script_tag = IS_BROWSER && Reflect.get(Document.prototype, "currentScript", document), script_source = script_tag?.src, options = {};
+// sdk_src/page.py
+var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
+  var is_hidden = typeof document[property] == "object";
+  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+}, script_tag = IS_BROWSER && of_document("currentScript");
 
 // sdk_src/parts.py
 var take_option = function(waylink2, py_name, use, start) {

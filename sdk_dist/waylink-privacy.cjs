@@ -1,28 +1,38 @@
+// sdk_src/page.py
+var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
+  var is_hidden = typeof document[property] == "object";
+  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+}, script_tag = IS_BROWSER && of_document("currentScript");
+
+// sdk_src/address.py
+var address = IS_BROWSER && (location.host ? location : new URL(of_document("baseURI")));
+
 // sdk_src/options.py
-var IS_BROWSER = typeof document == "object", script_tag = IS_BROWSER && Reflect.get(Document.prototype, "currentScript", document), script_source = script_tag?.src, options = {};
+var script_source = /^http/.test(script_tag?.src) && script_tag.src, options = {};
 
 // sdk_src/cookies.py
 var COOKIE_LIFETIME = 400 * 24 * 60 * 60;
 var WITHDRAWAL_LIFETIME = 1440 * 60;
 var DELETED = 0, MIN_LABELS = 2;
 var write_cookie = function(py_name, value, lifetime, domain) {
-  document.cookie = py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (location.href[4] == "s" ? "; secure" : "");
+  of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 };
-var delete_cookie = function(py_name) {
+var has_cookie = function(py_name) {
   try {
-    if (document.cookie.includes(py_name))
-      for (var domain of cookie_domains())
-        write_cookie(py_name, "", DELETED, domain);
+    return of_document("cookie").includes(py_name);
   } catch {
   }
-}, has_cookie = function(py_name) {
+}, mark = function(py_name, lifetime) {
   try {
-    return document.cookie.includes(py_name);
+    for (var domain of cookie_domains()) {
+      if (!has_cookie(py_name) == !lifetime)
+        return;
+      write_cookie(py_name, lifetime && 1, lifetime, domain);
+    }
   } catch {
   }
-};
-var cookie_domains = function() {
-  var labels = location.hostname.split(".");
+}, cookie_domains = function() {
+  var labels = address.hostname.split(".");
   return [].concat(options.cookieDomain || [], labels.map((function(_, index) {
     return labels.slice(-MIN_LABELS - index).join(".");
   })), "");
@@ -48,17 +58,11 @@ var AGREEMENT_NAME = "cl_agreed", IGNORE = "ignore", WITHDRAW = "withdraw", nati
   if (is_opposed()) {
     if (!navigator.userActivation?.isActive)
       return;
-    mark_agreement(), has_agreed = !has_cookie(AGREEMENT_NAME);
+    mark(AGREEMENT_NAME, COOKIE_LIFETIME), has_agreed = !has_cookie(AGREEMENT_NAME);
   }
   native.grantConsent();
 }, deny_consent = function() {
-  native.denyConsent(), has_agreed = !1, delete_cookie(AGREEMENT_NAME);
-}, mark_agreement = function() {
-  try {
-    for (var domain of cookie_domains())
-      has_cookie(AGREEMENT_NAME) || write_cookie(AGREEMENT_NAME, 1, COOKIE_LIFETIME, domain);
-  } catch {
-  }
+  native.denyConsent(), has_agreed = !1, mark(AGREEMENT_NAME, DELETED);
 };
 
 // entry.js

@@ -21,16 +21,19 @@ __export(entry_exports, {
 });
 module.exports = __toCommonJS(entry_exports);
 
+// sdk_src/page.py
+var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
+  var is_hidden = typeof document[property] == "object";
+  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+}, script_tag = IS_BROWSER && of_document("currentScript");
+
+// sdk_src/address.py
+var address = IS_BROWSER && (location.host ? location : new URL(of_document("baseURI")));
+
 // sdk_src/options.py
-var IS_BROWSER = typeof document == "object", script_tag = IS_BROWSER && Reflect.get(Document.prototype, "currentScript", document), script_source = script_tag?.src, options = {}, sdk_url = function(address) {
-  return (address || location.origin).replace(/((\/waylink[^\/?#]*)?\.js|\/?)([?#].*)?$/, (function(_, end) {
+var script_source = /^http/.test(script_tag?.src) && script_tag.src, options = {}, batch_url = function() {
+  return (options.baseUrl || script_source || address.origin).replace(/((\/waylink[^\/?#]*)?\.js|\/?)([?#].*)?$/, (function(_, end) {
     return end == ".js" ? "" : "/serviceCore/sdk/v1/batch";
-  }));
-}, batch_url = function() {
-  return sdk_url(options.baseUrl || script_source);
-}, sentences_url = function() {
-  return sdk_url(script_source || options.baseUrl).replace(/(\/serviceCore.*)?$/, (function(_, path) {
-    return path ? "/waylink.json" : ".json";
   }));
 };
 
@@ -75,16 +78,11 @@ var KEY_PREFIX = "waylink:", storage_key = function(py_name) {
 }, session = open_store("sessionStorage"), local = open_store("localStorage");
 
 // sdk_src/debug.py
-var sentences = {}, read_json = function(response) {
+var read_json = function(response) {
   return response.json();
-}, load_sentences = function() {
-  sentences = fetch(sentences_url()).then(read_json).catch((function(_) {
-    return "";
-  }));
-}, say = async function(code, detail, is_warning) {
+}, say = function(code, detail, is_warning) {
   try {
-    var sentence_by_code = await sentences;
-    (options.debug || is_warning) && console[is_warning ? "warn" : "log"]("Waylink", sentence_by_code[code] || code, detail || "");
+    (options.debug || is_warning) && console[is_warning ? "warn" : "log"]("Waylink", options.debug?.[code] || code, detail || "");
   } catch {
   }
 };
@@ -100,7 +98,7 @@ var CHECK = "attribution", CHECKED_ADDRESSES = "checked", MAX_CHECKED_CHARACTERS
 `;
   if (check.signals && !checked_addresses.includes(line))
     return session.write(storage_key(CHECKED_ADDRESSES), (line + checked_addresses).slice(0, MAX_CHECKED_CHARACTERS)), !0;
-  say(check.signals ? "checked" : "signals");
+  say("signals");
 }, read_context = function() {
   return parse_json(session.read(storage_key(CHECK))) || null;
 }, keep_result = function(result, is_of_visit) {
@@ -138,12 +136,12 @@ var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16,
 // sdk_src/cookies.py
 var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60, WITHDRAWAL_NAME = "cl_withdrawn", WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
   try {
-    var match = ("; " + document.cookie + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
+    var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
     return match?.[FIRST_GROUP];
   } catch {
   }
 }, write_cookie = function(py_name, value, lifetime, domain) {
-  document.cookie = py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (location.href[4] == "s" ? "; secure" : "");
+  of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 }, keep_cookie = function(device2, known_id) {
   try {
     for (var domain of cookie_domains()) {
@@ -156,27 +154,23 @@ var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", 
   } catch {
   }
 }, delete_cookies = function() {
-  delete_cookie(DEVICE_ID_NAME), delete_cookie(SERVICE_COOKIE_NAME);
-}, delete_cookie = function(py_name) {
-  try {
-    if (document.cookie.includes(py_name))
-      for (var domain of cookie_domains())
-        write_cookie(py_name, "", DELETED, domain);
-  } catch {
-  }
+  mark(DEVICE_ID_NAME, DELETED), mark(SERVICE_COOKIE_NAME, DELETED);
 }, has_cookie = function(py_name) {
   try {
-    return document.cookie.includes(py_name);
+    return of_document("cookie").includes(py_name);
   } catch {
   }
-}, mark_withdrawal = function() {
+}, mark = function(py_name, lifetime) {
   try {
-    for (var domain of cookie_domains())
-      has_cookie(WITHDRAWAL_NAME) || write_cookie(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME, domain);
+    for (var domain of cookie_domains()) {
+      if (!has_cookie(py_name) == !lifetime)
+        return;
+      write_cookie(py_name, lifetime && 1, lifetime, domain);
+    }
   } catch {
   }
 }, cookie_domains = function() {
-  var labels = location.hostname.split(".");
+  var labels = address.hostname.split(".");
   return [].concat(options.cookieDomain || [], labels.map((function(_, index) {
     return labels.slice(-MIN_LABELS - index).join(".");
   })), "");
@@ -187,7 +181,7 @@ var VISIT_KEY = KEY_PREFIX + DEVICE_ID_NAME, device, read_device_id = function()
   return "" + (read_cookie(DEVICE_ID_NAME) || session.read(storage_key(DEVICE_ID_NAME)).match(UUID_PATTERN) || "");
 }, open_device = function() {
   var known_id = read_device_id();
-  return device = known_id || new_uuid(), session.read(VISIT_KEY) != device && (session.forget(), session.write(VISIT_KEY, device)), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), delete_cookie(WITHDRAWAL_NAME), !known_id;
+  return device = known_id || new_uuid(), session.read(VISIT_KEY) != device && (session.forget(), session.write(VISIT_KEY, device)), keep_cookie(device, known_id) || (session.write(storage_key(DEVICE_ID_NAME), device), say("cookie")), mark(WITHDRAWAL_NAME, DELETED), !known_id;
 }, forget_device = function() {
   device = null;
 };
@@ -198,7 +192,7 @@ var LAST_TIME = 864e13, latest_time = 0, now = function() {
 };
 
 // sdk_src/outbox.py
-var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 403 413 415", SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_STORED_CHARACTERS = 24e4, MIN_ENTRY_CHARACTERS = 2400, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
+var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = /40[013]|41[35]/, SALE = "conversion", CALL_PREFIX = "call_", PAUSE_KEY = "pause", LEASE_TIME = 3e4, LEASE_ENDED = -1, RECHECK_DELAY = 500, MAX_PAUSE = 3600 * 1e3, MIN_RETRY_DELAY = 500, MAX_JITTER = 1e3, SECOND = 1e3, MAX_AGE = 10080 * 60 * 1e3, MAX_STORED_CHARACTERS = 24e4, MIN_ENTRY_CHARACTERS = 2400, MAX_BATCH_CHARACTERS = 1e4, own = {}, unfinished = {}, unsent_entries = [], is_leaving = !1, state = { dropped: 0, unknown: 0, baseUrl: 0 }, last_outcome, failures = 0, sending, timer, add = function(entry) {
   lease(entry, LEASE_TIME), unsent_entries.push(entry), drop_excess(stored_entries()), send_unsent();
 }, lease = function(entry, milliseconds) {
   entry.until = Date.now() + milliseconds, milliseconds == LEASE_TIME && (unfinished[entry.call.call_id] = entry), own[entry_key(entry)] = JSON.stringify(entry), local.write(entry_key(entry), own[entry_key(entry)]);
@@ -220,7 +214,7 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
           return JSON.stringify(entry2.call);
         })).join() + "],", batch[0].device), retry_after = response.headers.get("retry-after"), content = await read_json(response);
         for (var entry of batch) {
-          var batch_refusal = FINAL_STATUSES.includes(response.status) && content.code > 0 && content.error.fieldName.length && content, result = batch_refusal || content.results.find((function(call_result) {
+          var batch_refusal = FINAL_STATUSES.test(response.status) && content.code > 0 && content.error.fieldName.length && content, result = batch_refusal || content.results.find((function(call_result) {
             return call_result.call_id == entry.call.call_id;
           }));
           if (result) {
@@ -290,6 +284,9 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = "400 401 40
   }
 }, discard_unsent = function() {
   own = {}, unsent_entries.splice(0).forEach(discard);
+}, forget_deleted = function() {
+  for (var key of Object.keys(own))
+    local.read(key) || (note("dropped", key), delete own[key]);
 }, drop_excess = function(entries) {
   var used = {};
   for (var entry of entries.slice().reverse().sort(sales_first)) {
@@ -354,14 +351,14 @@ var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWi
           var value = value.match(TRIMMED_TEXT)[FIRST_GROUP2];
         if (value != null || fields.includes(field + "!")) {
           if (field == "baseUrl")
-            var value = new URL(value.trim(), location.href).href;
+            var value = new URL(value.trim(), address.href).href;
           var byte_past_limit = new TextEncoder().encode(JSON.stringify(value))[MAX_JSON_BYTES], indented = JSON.stringify(byte_past_limit > 0 || value, null, 1);
           indented.match(patterns[field] || patterns.id)[WHOLE_MATCH], valid[field] = value;
         }
       } else
         say("unknown", field, !0);
     } catch {
-      var wrong = wrong || field + " " + (given?.toString && given.toString());
+      var wrong = wrong || field + " " + (given && given.toString?.());
     }
   if (wrong) {
     var __except0__ = new TypeError("Waylink: " + wrong);
@@ -371,8 +368,8 @@ var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWi
 };
 
 // sdk_src/signals.py
-var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address) {
-  var signals = null, parameters = (address.search + address.hash).replace(/#[^?]*\??/, "&");
+var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address2) {
+  var signals = null, parameters = (address2.search + address2.hash).replace(/#[^?]*\??/, "&");
   for (var [signal_name, value] of new URLSearchParams(parameters))
     if (value && signal_name.match(SIGNAL_NAMES)) {
       var signals = signals || {};
@@ -387,7 +384,7 @@ var SECOND2 = 1, hash_contacts = async function(fields) {
     var contact = fields[py_name];
     if (delete fields[py_name], contact)
       try {
-        var text = contact.trim().toLowerCase();
+        var text = contact.toLowerCase();
         if (py_name == "phone")
           var text = text.replace(/(?!^\+)\D/g, "");
         var bytes = new TextEncoder().encode(text[SECOND2].length && text), digest = await crypto.subtle.digest("SHA-256", bytes);
@@ -401,7 +398,7 @@ var SECOND2 = 1, hash_contacts = async function(fields) {
 // sdk_src/calls.py
 var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, waiting_entries = [], may_send = IS_BROWSER ? UNDECIDED : !1, last_submission, new_call = function(kind) {
   if (IS_BROWSER) {
-    var signals = read_signals(location), call = { kind, call_id: new_uuid(), occurred_at: now(), page: (location.origin + location.pathname + (signals ? "?" + new URLSearchParams(signals) : "")).slice(0, MAX_PAGE_CHARACTERS) };
+    var signals = read_signals(address), call = { kind, call_id: new_uuid(), occurred_at: now(), page: (address.origin + address.pathname + (signals ? "?" + new URLSearchParams(signals) : "")).slice(0, MAX_PAGE_CHARACTERS) };
     return kind == CHECK && (call.signals = signals), call;
   }
 }, track_call = async function(kind, py_arguments, preset) {
@@ -445,7 +442,7 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
     var own_start = {};
     current_start = own_start;
     try {
-      await new NativePromise(resolve_once_shown), read_cookie(DEVICE_ID_NAME), options.debug && load_sentences(), await new NativePromise(setTimeout), session.read(""), await new NativePromise(setTimeout), decision === !0 && local.write(KEY_PREFIX, storage_key("")), local.remove(KEY_PREFIX), await new NativePromise(setTimeout), await run_exclusively(DEVICE_ID_NAME, arrive), await landing, own_start == current_start && (allow_sending(!0), schedule_recovery());
+      await new NativePromise(resolve_once_shown), read_cookie(DEVICE_ID_NAME), await new NativePromise(setTimeout), session.read(KEY_PREFIX), await new NativePromise(setTimeout), decision === !0 && local.write(KEY_PREFIX, storage_key("")), local.remove(KEY_PREFIX), await new NativePromise(setTimeout), await run_exclusively(DEVICE_ID_NAME, arrive), await landing, own_start == current_start && (allow_sending(!0), schedule_recovery());
     } catch {
     }
   }
@@ -473,21 +470,21 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   var recovery = recover({});
   return await last_submission, await sending, await recovery, stored_entries().length + waiting_entries.length;
 }, send_at_once = function() {
-  if (current_start && !document.prerendering)
+  if (current_start && !of_document("prerendering"))
     return arrive(), allow_sending(!0), !0;
 }, forget_visitor = function() {
   var forgotten_device = device || read_cookie(DEVICE_ID_NAME);
-  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), mark_withdrawal()), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
+  current_start = null, landing = null, discard_unsent(), forget_device(), decision === !1 ? (forgotten_device && (local.remove(KEY_PREFIX), local.write(KEY_PREFIX, KEY_PREFIX), mark(WITHDRAWAL_NAME, WITHDRAWAL_LIFETIME)), erase_device(forgotten_device)) : session.forget(), say("denyConsent");
 }, apply_decision = function(new_decision) {
   record_decision(new_decision), allow_sending(new_decision && (may_send || UNDECIDED)), is_active && (new_decision ? start_visit() : forget_visitor()), new_decision || renew_attempted();
 }, on_outside_event = function(event) {
   event.newValue || delete own[event.key];
   var has_lost_device = device && (event.newValue == DEVICE_ID_NAME || event.persisted && read_device_id() != device);
-  event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? begin_anew(take_over_device) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
+  event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? (event.persisted && forget_deleted(), begin_anew(take_over_device)) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
   send_at_once() && (recover(event, !0), await last_submission, send_unsent_at_last());
 }, resolve_once_shown = function(resolve) {
-  document.prerendering ? document.addEventListener("prerenderingchange", resolve) : setTimeout(resolve);
+  of_document("prerendering") ? addEventListener("prerenderingchange", resolve, !0) : setTimeout(resolve);
 }, check_address = async function() {
   var check = new_call(CHECK);
   check?.signals ? queue_call(check) : say("signals");

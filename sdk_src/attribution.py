@@ -39,7 +39,7 @@ def is_due(check):
     if check.signals and not checked_addresses.includes(line):
         session.write(storage_key(CHECKED_ADDRESSES), (line + checked_addresses).slice(0, MAX_CHECKED_CHARACTERS))
         return True
-    say('checked' if check.signals else 'signals')
+    say('signals')
 
 
 def read_context():

@@ -1,5 +1,6 @@
 """Calls: stamped when they are made, kept until they may be sent, then completed and put into the outbox in order."""
 
+from address import address
 from attribution import CHECK, NativePromise, is_due
 from call_rules import FIELDS, PATTERNS
 from checks import validate
@@ -8,13 +9,13 @@ from consent import has_consent
 from device_id import device
 from hashing import hash_contacts
 from ids import new_uuid
-from options import IS_BROWSER
 from outbox import add, drop_excess, finish_entry, own
+from page import IS_BROWSER
 from signals import read_signals
 from stores import session, storage_key
 
 __pragma__('skip')
-from browser import __pragma__, Object, URLSearchParams, __new__, location
+from browser import __pragma__, Object, URLSearchParams, __new__
 
 __pragma__('noskip')
 
@@ -33,13 +34,13 @@ def new_call(kind):
     Of the page's query it holds the signals only, since the rest can be private.
     """
     if IS_BROWSER:
-        signals = read_signals(location)
+        signals = read_signals(address)
         call = {
             'kind': kind,
             'call_id': new_uuid(),
             'occurred_at': now(),
             'page': (
-                location.origin + location.pathname + ('?' + __new__(URLSearchParams(signals)) if signals else '')
+                address.origin + address.pathname + ('?' + __new__(URLSearchParams(signals)) if signals else '')
             ).slice(0, MAX_PAGE_CHARACTERS),
         }
         if kind == CHECK:

@@ -1,10 +1,11 @@
 """Checks of arguments: known names with right values are taken, and an error names the first that is wrong."""
 
+from address import address
 from call_rules import MAX_JSON_BYTES, TRIMMED_TEXT
 from debug import say
 
 __pragma__('skip')
-from browser import __pragma__, JSON, Object, RegExp, TextEncoder, URL, __new__, js_TypeError, location, typeof
+from browser import __pragma__, JSON, Object, RegExp, TextEncoder, URL, __new__, js_TypeError, typeof
 
 __pragma__('noskip')
 
@@ -40,7 +41,7 @@ def validate(arguments, fields, patterns, preset):
                     value = value.match(TRIMMED_TEXT)[FIRST_GROUP]  # raises an exception for one that is too long
                 if value != None or fields.includes(field + '!'):
                     if field == 'baseUrl':
-                        value = __new__(URL(value.trim(), location.href)).href
+                        value = __new__(URL(value.trim(), address.href)).href
                     # Only a value that is too long has this byte. Then it is `true`, which no pattern matches.
                     byte_past_limit = __new__(TextEncoder()).encode(JSON.stringify(value))[MAX_JSON_BYTES]
                     indented = JSON.stringify(byte_past_limit > 0 or value, None, 1)
@@ -49,7 +50,7 @@ def validate(arguments, fields, patterns, preset):
             else:
                 say('unknown', field, True)
         except:
-            wrong = wrong or field + ' ' + (given and given.toString and given.toString())
+            wrong = wrong or field + ' ' + (given and (given.toString and given.toString()))
     if wrong:
         raise __new__(js_TypeError('Waylink: ' + wrong))
     return valid

@@ -1,12 +1,9 @@
 """The device cookie, on the widest domain that the browser accepts, found by trying (contract, "cookieDomain")."""
 
+from address import address
 from ids import UUID_PATTERN, new_uuid
 from options import options
-
-__pragma__('skip')
-from browser import __pragma__, document, location
-
-__pragma__('noskip')
+from page import of_document
 
 DEVICE_ID_NAME = 'cl_device_id'
 SERVICE_COOKIE_NAME = 'cl_device_id_kept'  # holds the id as well where the service set both cookies by header
@@ -23,7 +20,7 @@ def read_cookie(name):
     """The id in the cookie of exactly this name, or None."""
     try:
         # No `split`, for which a browser prepares the pattern twice.
-        match = ('; ' + document.cookie + ';').match('; ' + name + '=(' + UUID_PATTERN + ');')
+        match = ('; ' + of_document('cookie') + ';').match('; ' + name + '=(' + UUID_PATTERN + ');')
         # Asked for first, since an exception costs a page more than all the rest of this function.
         return match and match[FIRST_GROUP]
     except:
@@ -32,7 +29,8 @@ def read_cookie(name):
 
 def write_cookie(name, value, lifetime, domain):
     """Set a cookie for so many seconds, on a domain or, with '', on the host alone."""
-    document.cookie = (
+    of_document(
+        'cookie',
         name
         + '='
         + value
@@ -40,7 +38,7 @@ def write_cookie(name, value, lifetime, domain):
         + lifetime
         + '; path=/; samesite=lax'
         + (domain and '; domain=' + domain)
-        + ('; secure' if location.protocol == 'https:' else '')
+        + ('; secure' if address.protocol == 'https:' else ''),
     )
 
 
@@ -70,33 +68,28 @@ def keep_cookie(device, known_id):
 
 def delete_cookies():
     """Remove the device's cookies, whatever they hold, from every domain that they can have been set on."""
-    delete_cookie(DEVICE_ID_NAME)
-    delete_cookie(SERVICE_COOKIE_NAME)
-
-
-def delete_cookie(name):
-    """Remove a cookie from every domain that it can have been set on."""
-    try:
-        if document.cookie.includes(name):
-            for domain in cookie_domains():
-                write_cookie(name, '', DELETED, domain)
-    except:
-        pass
+    mark(DEVICE_ID_NAME, DELETED)
+    mark(SERVICE_COOKIE_NAME, DELETED)
 
 
 def has_cookie(name):
     """Whether the page's cookies contain this name."""
     try:
-        return document.cookie.includes(name)
+        return of_document('cookie').includes(name)
     except:
         pass
 
 
-def mark_withdrawal():
-    """Set the cookie that marks a withdrawal, on the widest domain that the browser accepts."""
+def mark(name, lifetime):
+    """Set a cookie for so many seconds on the widest domain that the browser accepts; with DELETED, remove it.
+
+    The page's cookies are read before each domain: mostly there is nothing to do.
+    """
     try:
         for domain in cookie_domains():
-            has_cookie(WITHDRAWAL_NAME) or write_cookie(WITHDRAWAL_NAME, 1, WITHDRAWAL_LIFETIME, domain)
+            if (not has_cookie(name)) == (not lifetime):
+                return
+            write_cookie(name, lifetime and 1, lifetime, domain)
     except:
         pass
 
@@ -106,7 +99,7 @@ def cookie_domains():
 
     For app.acme.com these are acme.com, app.acme.com, and '' for the host alone.
     """
-    labels = location.hostname.js_split('.')
+    labels = address.hostname.js_split('.')
     return [].concat(
         options.cookieDomain or [],
         labels.map(lambda _, index: labels.slice(-MIN_LABELS - index).join('.')),

@@ -1,13 +1,11 @@
-"""Messages on the console: a code; with `debug` and consent its sentence, from the file beside the script."""
+"""Messages on the console: a code, or the sentence that the site gives for it, such as those of `waylink.json`."""
 
-from options import options, sentences_url
+from options import options
 
 __pragma__('skip')
-from browser import __pragma__, console, fetch
+from browser import __pragma__, console
 
 __pragma__('noskip')
-
-sentences = {}  # by code; with `debug`, once there is consent, a promise of what `waylink.json` holds
 
 
 def read_json(response):
@@ -18,17 +16,15 @@ def read_json(response):
     return response.json()
 
 
-def load_sentences():
-    """Say sentences from now on, or still codes where the file can't be loaded: docs/sdk.md explains them."""
-    global sentences
-    sentences = fetch(sentences_url()).then(read_json).catch(lambda _: '')
+def say(code, detail, is_warning):
+    """Write this code to the console: warnings always, else with `debug` only.
 
-
-async def say(code, detail, is_warning):
-    """Write the sentence of this code to the console, or the code itself: warnings always, else with `debug` only."""
+    The option may be an object of sentences by code, which are said in the codes' places.
+    """
     try:
-        sentence_by_code = await sentences  # type: ignore[misc]
         if options.debug or is_warning:
-            console['warn' if is_warning else 'log']('Waylink', sentence_by_code[code] or code, detail or '')
+            console['warn' if is_warning else 'log'](
+                'Waylink', (options.debug and options.debug[code]) or code, detail or ''
+            )
     except:
         pass

@@ -1,6 +1,6 @@
 """The device ID: one random id for each browser, in a cookie (decisions, "device cookie")."""
 
-from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookie, keep_cookie, read_cookie
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, DELETED, mark, keep_cookie, read_cookie
 from debug import say
 from ids import UUID_PATTERN, new_uuid
 from stores import KEY_PREFIX, session, storage_key
@@ -29,7 +29,7 @@ def open_device():
     if not keep_cookie(device, known_id):
         session.write(storage_key(DEVICE_ID_NAME), device)
         say('cookie')
-    delete_cookie(WITHDRAWAL_NAME)
+    mark(WITHDRAWAL_NAME, DELETED)
     return not known_id
 
 

@@ -18,7 +18,7 @@ async def hash_contacts(fields):
         del fields[name]
         if contact:
             try:
-                text = contact.trim().toLowerCase()
+                text = contact.toLowerCase()
                 if name == 'phone':
                     text = text.js_replace(RegExp('(?!^\\+)\\D', 'g'), '')
                 # A text of less than two characters has no second one: the exception drops it.

@@ -7,7 +7,8 @@ sends to others from handing over the device, too.
 
 from cookies import DEVICE_ID_NAME, keep_cookie, read_cookie
 from ids import UUID_PATTERN
-from options import IS_BROWSER, options
+from options import options
+from page import IS_BROWSER
 from parts import address_of, link_of, take_option
 from stores import KEY_PREFIX
 
@@ -32,6 +33,7 @@ from browser import (
     performance,
     setTimeout,
     top,
+    typeof,
     window,
 )
 
@@ -64,7 +66,7 @@ def install(page_waylink, tag):
         addEventListener('storage', lambda: setTimeout(take_over))  # the visitor may have agreed in another tab
     take_option(waylink, OPTION, name_hosts, take_over)
     try:
-        name_hosts(tag.dataset.otherDomains.match(RegExp('[^\\s,]+', 'g')), options)
+        name_hosts(tag.dataset.otherDomains, options)
         take_over()
     except:  # there is no such attribute, or no host in it
         pass
@@ -82,8 +84,9 @@ def follow(name, action):
 
 
 def name_hosts(names, arguments):
-    """Take the owner's host names. Raises a TypeError for what is no list of host names."""
-    hosts = names.map(host_of) if Array.isArray(names) else ['']
+    """Take the owner's host names, which an attribute has in one text. Raises a TypeError for anything else."""
+    listed = names.match(RegExp('[^\\s,]+', 'g')) if typeof(names) == 'string' else names
+    hosts = listed.map(host_of) if Array.isArray(listed) else ['']
     if not hosts.every(lambda host: host):
         raise __new__(js_TypeError('Waylink: otherDomains'))
     is_watching = waylink[OPTION]

@@ -1,6 +1,6 @@
 """The option `outboundLinks`: clicks on links that leave the site, on files, and on addresses of mail and phones."""
 
-from options import IS_BROWSER
+from page import IS_BROWSER
 from parts import address_of, link_of, take_option
 
 __pragma__('skip')

@@ -20,13 +20,25 @@ from options import batch_url, options
 from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
-from browser import __pragma__, AbortSignal, Date, JSON, Math, Object, WAYLINK_VERSION, clearTimeout, fetch, setTimeout
+from browser import (
+    __pragma__,
+    AbortSignal,
+    Date,
+    JSON,
+    Math,
+    Object,
+    RegExp,
+    WAYLINK_VERSION,
+    clearTimeout,
+    fetch,
+    setTimeout,
+)
 
 __pragma__('noskip')
 
 REQUEST_TIMEOUT = 10000  # milliseconds
 TOO_MANY_REQUESTS = 429  # the first of the statuses that a service may answer with by which calls are kept
-FINAL_STATUSES = '400 401 403 413 415'  # after which the service would refuse the same call again
+FINAL_STATUSES = RegExp('40[013]|41[35]')  # after which the service would refuse the same call again
 SALE = 'conversion'  # the kind of call that is dropped last, and goes first
 CALL_PREFIX = 'call_'
 PAUSE_KEY = 'pause'  # under which the pause's end is kept, in milliseconds since 1970
@@ -118,7 +130,7 @@ async def send_batch(batch):
                 content = await read_json(response)
                 for entry in batch:
                     batch_refusal = (
-                        FINAL_STATUSES.includes(response.status)
+                        FINAL_STATUSES.test(response.status)
                         and content.code > 0
                         and content.error.fieldName.length
                         and content
@@ -319,6 +331,14 @@ def discard_unsent():
     global own
     own = {}
     unsent_entries.splice(0).forEach(discard)
+
+
+def forget_deleted():
+    """Drop from memory the calls that the store no longer has."""
+    for key in Object.js_keys(own):
+        if not local.read(key):
+            note('dropped', key)
+            del own[key]
 
 
 def drop_excess(entries):

@@ -1,6 +1,6 @@
 """What the parts of the SDK share that a site loads beside it, each for one option of `init`."""
 
-from options import script_tag
+from page import script_tag
 
 __pragma__('skip')
 from browser import __pragma__, Object, window

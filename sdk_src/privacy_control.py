@@ -1,7 +1,8 @@
 """The option `privacyControl`: Global Privacy Control is a withdrawal of consent, which a visitor's click lifts."""
 
-from cookies import COOKIE_LIFETIME, cookie_domains, delete_cookie, has_cookie, write_cookie
-from options import IS_BROWSER, options
+from cookies import COOKIE_LIFETIME, DELETED, has_cookie, mark
+from options import options
+from page import IS_BROWSER
 
 __pragma__('skip')
 from browser import __pragma__, Object, __new__, js_TypeError, navigator
@@ -64,7 +65,7 @@ def grant_consent():
     if is_opposed():
         if not (navigator.userActivation and navigator.userActivation.isActive):
             return
-        mark_agreement()
+        mark(AGREEMENT_NAME, COOKIE_LIFETIME)  # for later pages
         has_agreed = not has_cookie(AGREEMENT_NAME)
     native.grantConsent()
 
@@ -74,13 +75,4 @@ def deny_consent():
     global has_agreed
     native.denyConsent()
     has_agreed = False
-    delete_cookie(AGREEMENT_NAME)
-
-
-def mark_agreement():
-    """Remember the agreement for later pages, on the widest domain that the browser accepts."""
-    try:
-        for domain in cookie_domains():
-            has_cookie(AGREEMENT_NAME) or write_cookie(AGREEMENT_NAME, 1, COOKIE_LIFETIME, domain)
-    except:
-        pass
+    mark(AGREEMENT_NAME, DELETED)

@@ -1,10 +1,11 @@
 """Puts `Waylink` on the page, once, and carries out the calls that the snippet queued before the script had loaded."""
 
 from debug import say
+from page import script_tag
 from waylink import Waylink
 
 __pragma__('skip')
-from browser import __pragma__, window
+from browser import __pragma__, JSON, RegExp, window
 
 __pragma__('noskip')
 
@@ -22,3 +23,6 @@ if not present.init or present.q:
             call[RESOLVE](Waylink[call[METHOD_NAME]](*call[ARGUMENTS]))
         except:
             say('unknown', call[METHOD_NAME], True)
+    attributes = JSON.stringify(script_tag and script_tag.dataset)
+    if RegExp('"api|key":', 'i').test(attributes):
+        Waylink.init(JSON.parse(attributes, lambda _, value: value != 'false' and (value or True)))

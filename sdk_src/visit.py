@@ -5,15 +5,16 @@ from calls import UNDECIDED, allow_sending, last_submission, may_send, new_call,
 from checks import OPTION_PATTERNS, OPTIONS, validate
 from clock import now
 from consent import DENIED_IN_OTHER_TAB, GRANTED_IN_OTHER_TAB, decision, has_consent, record_decision
-from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookies, has_cookie, mark_withdrawal, read_cookie
-from debug import load_sentences, say
+from cookies import DEVICE_ID_NAME, WITHDRAWAL_NAME, delete_cookies, WITHDRAWAL_LIFETIME, has_cookie, mark, read_cookie
+from debug import say
 from device_id import device, forget_device, open_device, read_device_id
 from history_hooks import watch_history
 from locks import run_exclusively
-from options import IS_BROWSER, options, script_source
+from options import options, script_source
 from outbox import (
     discard_unsent,
     erase_device,
+    forget_deleted,
     own,
     recover,
     schedule_recovery,
@@ -22,10 +23,11 @@ from outbox import (
     state,
     stored_entries,
 )
+from page import IS_BROWSER, of_document
 from stores import KEY_PREFIX, local, session, storage_key
 
 __pragma__('skip')
-from browser import __pragma__, Object, __new__, addEventListener, document, setTimeout, top, window
+from browser import __pragma__, Object, __new__, addEventListener, setTimeout, top, window
 
 __pragma__('noskip')
 
@@ -91,10 +93,8 @@ async def start_visit():
             # Browsers answer slowly when they are first asked for a cookie or for storage. Each of these has a task of
             # its own, and so has the request: slow phones would stutter at one long task.
             read_cookie(DEVICE_ID_NAME)
-            if options.debug:
-                load_sentences()
             await __new__(NativePromise(setTimeout))
-            session.read('')
+            session.read(KEY_PREFIX)
             await __new__(NativePromise(setTimeout))
             if decision is True:
                 local.write(KEY_PREFIX, storage_key(''))
@@ -163,7 +163,7 @@ async def flush():
 
 def send_at_once():
     """Send also the calls that wait for the first answer; whether this page may send."""
-    if current_start and not document.prerendering:
+    if current_start and not of_document('prerendering'):
         arrive()
         allow_sending(True)
         return True
@@ -185,7 +185,7 @@ def forget_visitor():
         if forgotten_device:
             local.remove(KEY_PREFIX)  # else other tabs would not hear of the second of two withdrawals
             local.write(KEY_PREFIX, KEY_PREFIX)
-            mark_withdrawal()
+            mark(WITHDRAWAL_NAME, WITHDRAWAL_LIFETIME)
         erase_device(forgotten_device)
     else:
         session.forget()
@@ -223,6 +223,8 @@ def on_outside_event(event):
     ):
         apply_decision(DENIED_IN_OTHER_TAB)
     elif has_lost_device:
+        if event.persisted:
+            forget_deleted()
         begin_anew(take_over_device)
     elif event.newValue == storage_key('') and decision is not False:
         apply_decision(GRANTED_IN_OTHER_TAB)
@@ -240,8 +242,8 @@ async def on_leave(event):
 
 def resolve_once_shown(resolve):
     """Resolve when the page is no longer prerendered, in a task of its own."""
-    if document.prerendering:
-        document.addEventListener('prerenderingchange', resolve)
+    if of_document('prerendering'):
+        addEventListener('prerenderingchange', resolve, True)
     else:
         setTimeout(resolve)
 

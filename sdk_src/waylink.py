@@ -4,7 +4,7 @@ from attribution import attempted
 from calls import track_call
 from consent import decision, has_consent
 from debug import say
-from options import IS_BROWSER
+from page import IS_BROWSER
 from visit import apply_decision, check_address, flush, get_attribution, init, initialization, is_active, reset
 
 

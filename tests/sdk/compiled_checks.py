@@ -17,32 +17,31 @@ from sdk_build.node import node_environment
 
 PAGE = "https://shop.example/kites?size=9"
 # Answers each line, which holds arguments as JavaScript writes them, with a line of JSON.
-_MAIN = f"""
-import {{ createInterface }} from 'readline';
-import {{ FIELDS, PATTERNS }} from './call_rules.js';
-import {{ OPTION_PATTERNS, OPTIONS, validate }} from './checks.js';
+_MAIN = """
+import { createInterface } from 'readline';
+import { FIELDS, PATTERNS } from './call_rules.js';
+import { OPTION_PATTERNS, OPTIONS, validate } from './checks.js';
 
-globalThis.location = {{ href: '{PAGE}' }};
 let said = [];
 console.warn = (...words) => said.push(words);
 const read = (text) => (0, eval)('(' + text + ')');
-for await (const line of createInterface({{ input: process.stdin }})) {{
-  const {{ kind, given, name }} = JSON.parse(line);
-  const answer = {{}};
+for await (const line of createInterface({ input: process.stdin })) {
+  const { kind, given, name } = JSON.parse(line);
+  const answer = {};
   const [fields, event] = [read(given), read(name)];
-  answer.sent = JSON.stringify(event == null ? fields : {{ ...fields, name: event }});
-  try {{
+  answer.sent = JSON.stringify(event == null ? fields : { ...fields, name: event });
+  try {
     const taken = kind
-      ? validate(fields, FIELDS[kind], PATTERNS, event == null ? null : {{ name: event }})
+      ? validate(fields, FIELDS[kind], PATTERNS, event == null ? null : { name: event })
       : validate(fields, OPTIONS, OPTION_PATTERNS);
     answer.taken = JSON.stringify(taken);
-  }} catch (error) {{
+  } catch (error) {
     answer.wrong = error.name + ' ' + error.message;
-  }}
+  }
   await new Promise(setImmediate);
   answer.said = said.splice(0);
   process.stdout.write(JSON.stringify(answer) + '\\n');
-}}
+}
 """
 
 
@@ -97,6 +96,7 @@ def compiled_checks() -> Iterator[CompiledChecks]:
         for script in compiled.glob("*.js"):
             shorten(script, "esm")
         (compiled / "package.json").write_text('{"type": "module"}')
+        (compiled / "address.js").write_text(f"export var address = {{ href: '{PAGE}' }};")
         (compiled / "main.js").write_text(_MAIN)
         node = shutil.which("node", path=node_environment()["PATH"])
         assert node

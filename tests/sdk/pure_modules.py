@@ -160,6 +160,10 @@ class Pattern:
         self.expression = re.compile(source.replace("[^]", "(?s:.)"), re.ASCII)
         self.most = 0 if flags else 1  # replacements; 0 is all of them
 
+    def test(self, text: str | None) -> bool:
+        """RegExp.prototype.test, which takes no text for the word `undefined`."""
+        return self.expression.search("undefined" if text is None else text) is not None
+
 
 class URLSearchParams:
     """URLSearchParams, as far as its parameters."""

@@ -49,6 +49,16 @@ for (const file of process.argv.slice(1)) {
   console.log(require('crypto').createHash('sha256').update(unpacked).digest('hex'));
 }
 """
+# Lays a script out in the order that is asked for. It prints what the script finds, and where `two` stands.
+LAID_OUT = """
+const { laidOut, parsed } = require('./layout.js');
+const [order, letters] = process.argv.slice(1);
+const script = '(()=>{var one,late=()=>two()+one,two=()=>2,six=(one=1,late())*2;globalThis.found=six})()';
+laidOut(parsed(script), { order: order.split(' '), letters }, {}).then(({ code }) => {
+  (0, eval)(code);
+  console.log(found, code.indexOf('=>2'));
+});
+"""
 COMPRESSED = [f"{name}{ending}" for name in SERVED for ending in (".br", ".gz")]
 SCRIPTS = [name for target in TARGETS for name in (target, f"{target}.map")]
 BUILT = [*SCRIPTS, COMMONJS, SENTENCES, "LICENSE", *COMPRESSED]
@@ -80,7 +90,7 @@ def test_source_maps_lead_to_the_python(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_places_in_the_script_are_lines_of_python(target: str) -> None:
     """Where developer tools show a text of the built file, the source map leads to its line in sdk_src/."""
-    modules = {"SHA-256": "hashing", "currentScript": "options"}
+    modules = {"SHA-256": "hashing", "currentScript": "page"}
     places = json.loads(run_node("node", "-e", PLACES_OF, str(DIST / target), *modules))
     for text, found in zip(modules, places, strict=True):
         assert found["source"] == f"../sdk_src/{modules[text]}.py"
@@ -132,15 +142,31 @@ def test_the_sdk_has_waylinks_version() -> None:
         assert set(re.findall(r"waylink-[\d.]+tgz", text.read_text())) == {archive_name(DIST)}
 
 
+@pytest.mark.parametrize(
+    ("order", "letters"), [("six two late one", "abc"), ("late two six", "cab"), ("two", "bca")]
+)
+def test_a_layout_changes_no_result(order: str, letters: str) -> None:
+    """What runs as the script loads comes after all that it uses, wherever the layout wants it."""
+    found, *_ = run_node("node", "-e", LAID_OUT, order, letters).split()
+    assert found == "6"
+
+
+def test_a_layout_is_followed() -> None:
+    """A function stands where the layout wants it."""
+    orders = ("two late six", "late two six")
+    first, second = (int(run_node("node", "-e", LAID_OUT, order, "abc").split()[1]) for order in orders)
+    assert first < second
+
+
 def test_expressions_get_their_short_form(tmp_path: Path) -> None:
     """An expression that the build has a shorter one for, and `a && a.b`."""
     script = tmp_path / "outbox.js"
     script.write_text(
-        "export var secure = location.protocol == 'https:';\nexport var first = list [0] && list [0].name;\n"
+        "export var secure = address.protocol == 'https:';\nexport var first = list [0] && list [0].name;\n"
     )
     shorten(script, "esm")
     text = script.read_text()
-    assert "secure = location.href [4] == 's';" in text
+    assert "secure = address.href [4] == 's';" in text
     assert "first = list [0]?.name;" in text
 
 

@@ -15,7 +15,7 @@ LABELS = st.lists(st.text("abc-1", min_size=1, max_size=5), min_size=1, max_size
 def candidates(host: str, domain: str | None = None) -> list[str]:
     """The candidates on a page of this host, with `cookieDomain` or without."""
     return load(  # type: ignore[no-any-return]
-        "cookies", location=js({"hostname": host}), options=js({"cookieDomain": domain})
+        "cookies", address=js({"hostname": host}), options=js({"cookieDomain": domain})
     ).cookie_domains()
 
 
@@ -53,5 +53,5 @@ def test_the_given_domain_comes_first() -> None:
 def test_only_a_uuid_under_the_very_name_is_read(cookies: str, found: str | None) -> None:
     """A cookie whose name ends alike, or whose value is no UUID, is none of ours."""
     ids = load("ids")
-    module = load("cookies", document=js({"cookie": cookies}), UUID_PATTERN=ids.UUID_PATTERN)
+    module = load("cookies", of_document=lambda _: js(cookies), UUID_PATTERN=ids.UUID_PATTERN)
     assert module.read_cookie(js("cl_device_id")) == found

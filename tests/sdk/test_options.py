@@ -24,10 +24,8 @@ def options_on(script: str | None = None, base_url: str | None = None) -> types.
     tag = js({"src": script}) if script is not None else None
     module = load(
         "options",
-        document=js({}),
-        Document=js({"prototype": {}}),
-        Reflect=types.SimpleNamespace(js_get=lambda *_: tag),
-        location=js({"origin": "https://shop.example", "href": PAGE}),
+        script_tag=tag,
+        address=js({"origin": "https://shop.example", "href": PAGE}),
     )
     if base_url:
         module.options.update(baseUrl=js(base_url))
@@ -41,6 +39,8 @@ def options_on(script: str | None = None, base_url: str | None = None) -> types.
         (None, f"{LINKS}/waylink-0123456789ab.js", LINKS + PATH),
         (None, f"{LINKS}/sub/waylink.js", f"{LINKS}/sub{PATH}"),
         (None, None, "https://shop.example" + PATH),
+        (None, "blob:https://shop.example/0123-4567", "https://shop.example" + PATH),
+        (None, "data:text/javascript,1", "https://shop.example" + PATH),
         (None, "", "https://shop.example" + PATH),
         (None, "https://shop.example/a/hello.js", "https://shop.example/a/hello"),
         (None, "https://shop.example/a/hello.js?v=2", "https://shop.example/a/hello"),
@@ -63,27 +63,6 @@ def test_where_calls_are_sent(base_url: str | None, script: str | None, expected
     """Below baseUrl, or under its name where that is a script's; else beside the script, or under its name
     if the site chose it; else on the page."""
     assert options_on(script, base_url).batch_url() == expected
-
-
-@pytest.mark.parametrize(
-    ("base_url", "script", "expected"),
-    [
-        (None, f"{LINKS}/waylink.js?v=2", f"{LINKS}/waylink.json"),
-        (None, f"{LINKS}/waylink.js#asyncload", f"{LINKS}/waylink.json"),
-        (None, None, "https://shop.example/waylink.json"),
-        (None, f"{LINKS}/waylink-0123456789ab.js", f"{LINKS}/waylink.json"),
-        (
-            "https://data.shop.example",
-            "https://shop.example/a/hello.js",
-            "https://shop.example/a/hello.json",
-        ),
-        ("https://data.shop.example/", None, "https://data.shop.example/waylink.json"),
-        ("https://shop.example/a/hello.js", None, "https://shop.example/a/hello.json"),
-    ],
-)
-def test_where_the_sentences_are(base_url: str | None, script: str | None, expected: str) -> None:
-    """Beside the script, also where calls go elsewhere; for a module below baseUrl."""
-    assert options_on(script, base_url).sentences_url() == expected
 
 
 @given(SEGMENTS, st.sampled_from(["", "/"]))

@@ -113,7 +113,7 @@ def test_the_newest_of_too_many_arrive(page: Page, said: list[str], server: Reco
     page.evaluate("Waylink.trackEvent('first')")
     page.evaluate("Promise.all([...Array(150).keys()].map((i) => Waylink.trackEvent('e' + i)))")
     assert page.evaluate(STORED)[0] == 100
-    wait_for(lambda: page.evaluate("0") or said, "not told", lambda told: "Dropped" in "".join(told))
+    wait_for(lambda: page.evaluate("0") or said, "not told", lambda told: "dropped" in "".join(told))
     server.answer = acknowledge
     server.requests.clear()
     server.wait_for(100)

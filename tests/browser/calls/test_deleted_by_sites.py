@@ -60,6 +60,23 @@ def test_another_visit_of_the_tab_keeps_what_it_knows(visitor: Visitor) -> None:
     assert visitor.server.calls[-1].get("customer_id") == "c-18"
 
 
+def test_what_a_withdrawal_deleted_does_not_come_back(visitor: Visitor) -> None:
+    """Must not arrive: a sale of a page that was kept, where another page withdrew and then agreed again. The
+    console says that it is gone: the site itself may have emptied the store."""
+    visitor.visit()
+    visitor.server.answer = refuse(503, Retry_After="600")
+    visitor.js(CONVERSION)
+    visitor.server.answer = acknowledge
+    visitor.js("void localStorage.clear()")  # the page that does it hears nothing, as one that is kept
+    visitor.js(DELETE)
+    visitor.js("void (document.cookie = `cl_device_id=${crypto.randomUUID()}; path=/`)")
+    visitor.js("void (console.warn = (...said) => { window.warned = said.slice(0, 2) })")
+    visitor.js(RETURN)
+    visitor.js(SENTINEL)
+    assert visitor.sent == ["attribution", "conversion", "attribution", "sentinel"]
+    assert visitor.js("warned") == ["Waylink", "dropped"]
+
+
 # A page of the same site beside this one, as in another tab; `frame` is its window.
 OPEN_FRAME = """new Promise((opened) => {
   const element = document.body.appendChild(document.createElement('iframe'));

@@ -60,4 +60,4 @@ def test_without_crypto_contacts_are_dropped(page: Page, said: list[str], server
     lead = server.wait_for(2)[1]
     assert "email" not in lead
     assert lead["email_sha256"] == "f" * 64
-    wait_for(lambda: page.evaluate("0") or said, "not told", lambda told: "needs https" in "".join(told))
+    wait_for(lambda: page.evaluate("0") or said, "not told", lambda told: "Waylink email" in "".join(told))

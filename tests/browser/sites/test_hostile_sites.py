@@ -114,11 +114,42 @@ def test_a_cookie_that_is_no_uuid_is_replaced(visitor: Visitor) -> None:
 
 
 def test_elements_of_our_names_change_nothing(visitor: Visitor) -> None:
-    """Calls go where the script came from, not where an image named currentScript points; and the SDK takes
-    its name's place, where a form has it."""
-    prepare(visitor, "<img name=currentScript src=//evil.test/waylink.js><form id=Waylink></form>")
+    """Calls go where the script came from, not where an image named currentScript points; the SDK takes
+    its name's place, where a form has it; and what forms hide of the document, it reads and writes."""
+    hidden = ("cookie", "prerendering", "visibilityState", "referrer", "addEventListener", "baseURI")
+    prepare(
+        visitor,
+        "<img name=currentScript src=//evil.test/waylink.js><form id=Waylink></form>"
+        + "".join(f"<form name={name}></form>" for name in hidden)
+        + "<form name=cookie></form>",
+    )
     visitor.visit()
     visitor.expect("attribution")
+    (cookie,) = visitor.tab.cookies()
+    assert cookie["value"] == visitor.server.requests[0]["batch"]["device_id"]
+    visitor.visit("/later")
+    visitor.js(SENTINEL)
+    assert {request["batch"]["device_id"] for request in visitor.server.requests} == {cookie["value"]}
+
+
+FRAME_WITHOUT_ADDRESS = r"""new Promise((started) => {
+  const options = `{apiKey: 'c_web_test', allowIframe: true}`;
+  window.start = (framed) => framed.Waylink.init({apiKey: 'c_web_test', allowIframe: true}).then(started);
+  const inner = `<script src=/waylink.js onload="top.start(window)"><\/script>`;
+  document.body.appendChild(document.createElement('iframe')).srcdoc = %s;
+})"""
+
+
+@pytest.mark.parametrize("content", ["inner", "`<iframe srcdoc='${inner}'></iframe>`"])
+def test_a_frame_without_an_address_is_part_of_its_page(visitor: Visitor, content: str) -> None:
+    """The calls of a `srcdoc` frame carry the page's address and signals, and its cookie is the site's."""
+    visitor.open("/kites?utm_source=news&size=9", subdomain="www.")
+    visitor.js(FRAME_WITHOUT_ADDRESS % content)
+    (call,) = visitor.server.wait_for(1)
+    assert call["page"] == visitor.url("/kites?utm_source=news", "www.")
+    assert call["signals"] == {"utm_source": "news"}
+    (cookie,) = visitor.tab.cookies()
+    assert (cookie["name"], cookie["domain"].lstrip(".")) == ("cl_device_id", visitor.shop)
 
 
 @in_chromium
