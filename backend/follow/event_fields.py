@@ -13,42 +13,13 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any
 
-from backend.domain.feed.data_schemas import DATA_SCHEMAS
+from backend.domain.feed.event_shapes import EVENT_SHAPES
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
-from backend.domain.links.links import UTM_FIELDS
+from backend.domain.fields.shapes import AMOUNT, schema_of
 
 # Names of the columns that every event has, which no column of its data has.
 OWN_NAMES = frozenset({"id", "type", "at", "org_id", "place", "index", "written_at"})
-# The fields of a link that reports group by. Its other fields are in the data itself.
-_LINK: Schema = {
-    "properties": {
-        "link": {
-            "properties": {
-                "id": {},
-                "external_id": {},
-                "short_url": {},
-                "domain": {},
-                "path": {},
-                "destination_url": {},
-                "link_name": {},
-                "is_enabled": {"type": "boolean"},
-                "is_archived": {"type": "boolean"},
-                "state": {},
-                **{name: {} for name in UTM_FIELDS},
-                "tags": {"type": "array"},
-                "created_at": {"type": "string", "format": "date-time"},
-            }
-        },
-        "changed": {"type": "array"},
-    }
-}
-_SHAPES: Mapping[EventType, Schema] = {
-    EventType.LINK_CREATED: _LINK,
-    EventType.LINK_CHANGED: _LINK,
-    EventType.LINK_ARCHIVED: {"properties": _LINK["properties"] | {"purged": {"type": "boolean"}}},
-    **DATA_SCHEMAS,
-}
 
 
 class FieldKind(Enum):
@@ -73,8 +44,8 @@ class EventField:
 
 @cache
 def fields_of(type_: EventType) -> tuple[EventField, ...]:
-    """The fields of this type's data, in their order; an empty tuple if its schema is not known."""
-    return tuple(_fields(type_, _SHAPES.get(type_, {}), ()))
+    """The fields of this type's data, in their order."""
+    return tuple(_fields(type_, schema_of(EVENT_SHAPES[type_]), ()))
 
 
 def _fields(type_: EventType, schema: Schema, path: tuple[str, ...]) -> Iterator[EventField]:
@@ -104,13 +75,13 @@ def _name(type_: EventType, path: tuple[str, ...]) -> str:
 
 
 def _kind(schema: Schema) -> FieldKind:
+    if schema.get("pattern") == AMOUNT["pattern"]:
+        return FieldKind.NUMBER
     match schema:
         case {"type": "boolean"}:
             return FieldKind.FLAG
         case {"type": "integer"}:
             return FieldKind.INTEGER
-        case {"type": "number"} | {"type": "string", "pattern": "^[0-9]+([.][0-9]+)?$"}:
-            return FieldKind.NUMBER
         case {"type": "string", "format": "date-time"}:
             return FieldKind.TIME
         case {"type": "array" | "object"} | {"$ref": _}:

@@ -35,7 +35,3 @@ def row_of(event: Event) -> dict[str, Any]:
         "index": event.cursor.index,
         MORE: as_json(other_values) if other_values else None,
     }
-
-
-def _plain(value: Any) -> str | int:
-    return value if isinstance(value, str | int) else as_json(value)

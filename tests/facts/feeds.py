@@ -8,8 +8,9 @@ from functools import cache
 import jsonschema_rs
 
 from backend.domain.feed.cursor import START
-from backend.domain.feed.data_schemas import DATA_SCHEMAS
+from backend.domain.feed.event_shapes import EVENT_SHAPES
 from backend.domain.feed.events import USUAL_TYPES, Event, EventType
+from backend.domain.fields.shapes import schema_of
 from backend.domain.ids import OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.driver.mongo import Database, Document
@@ -32,9 +33,8 @@ async def read_all(
     page = await read_feed(database, org_id, START, url_form=ShortUrlForm(), types=types)
     assert not page.has_more
     for event in page.events:
-        if shape := DATA_SCHEMAS.get(event.type):
-            _validator(event.type).validate(event.data)
-            assert event.data.keys() == shape["properties"].keys()
+        _validator(event.type).validate(event.data)
+        assert event.data.keys() == schema_of(EVENT_SHAPES[event.type])["properties"].keys()
     return list(page.events)
 
 
@@ -47,4 +47,4 @@ def is_erasure(entry: Document) -> bool:
 @cache
 def _validator(event_type: EventType) -> jsonschema_rs.Validator:
     """What checks the shape of such events: to make it takes much longer than to use it."""
-    return jsonschema_rs.validator_for(DATA_SCHEMAS[event_type])
+    return jsonschema_rs.validator_for(schema_of(EVENT_SHAPES[event_type]))

@@ -114,10 +114,10 @@ async def test_a_view_has_columns_with_types(target: PostgresTarget, warehouse: 
 
 
 async def test_a_view_gets_columns_that_are_new(warehouse: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a later version knows stands behind the columns that are there, and views on the view go on."""
+    """What a later version knows stands behind the columns that are there, whatever its own order."""
     whole = event_fields.fields_of
     with monkeypatch.context() as former:
-        former.setattr("backend.follow.postgres.tables.fields_of", lambda type_: whole(type_)[2:])
+        former.setattr("backend.follow.postgres.tables.fields_of", lambda type_: whole(type_)[:1:-1])
         target = PostgresTarget(warehouse)
         await target.open(ALL)
         await target.close()

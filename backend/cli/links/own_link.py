@@ -63,7 +63,7 @@ async def whole_links(database: Database, stored_links: Sequence[Link], now: dat
     async with analytics_client(database) as analytics:
         details = await read_details(database, analytics, stored_links, now)
     form = load_settings().short_url_form
-    return [whole_link_json(link, details, form, now) for link in stored_links]
+    return [dict(whole_link_json(link, details, form, now)) for link in stored_links]
 
 
 def in_words(link: CommandResult) -> str:

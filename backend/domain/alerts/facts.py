@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any, TypedDict
 
 from backend.domain.alerts.alert import Alert
-from backend.domain.alerts.json_form import figures_json
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import why
-from backend.domain.fields.json_times import time_json
+from backend.domain.fields.json_times import time_json, with_times
+from backend.domain.fields.shapes import ANY_OBJECT, JsonForm, TimeText, UuidText, json_of
 
 TYPE = "alert"
+_Figures = Annotated[dict[str, Any], JsonForm(ANY_OBJECT, partial(with_times, time_json))]
+
+
+class AlertEventJson(TypedDict):
+    """An alert rule has told of something, or what it told of is over."""
+
+    id: Annotated[UuidText, "The alert's, as `GET /alerts` has it."]
+    rule_id: UuidText
+    rule_name: Annotated[str, "The rule's name at that time."]
+    kind: AlertKind
+    link_id: Annotated[UuidText | None, "The link that it is about."]
+    began_at: Annotated[TimeText, "When what it tells of began."]
+    ended_at: Annotated[TimeText | None, "When it was over; null while it goes on."]
+    why: Annotated[str, "Why it fired, as a sentence in English."]
+    figures: Annotated[_Figures, "Why it fired: numbers, texts and times, which depend on the kind."]
 
 
 def alert_fact(rule: AlertRule, alert: Alert) -> dict[str, Any]:
@@ -29,16 +45,8 @@ def alert_fact(rule: AlertRule, alert: Alert) -> dict[str, Any]:
     }
 
 
-def alert_event_data(fact: dict[str, Any]) -> dict[str, Any]:
+def alert_event_data(fact: dict[str, Any]) -> AlertEventJson:
     """The data of the event that such a fact stands for."""
-    return {
-        "id": fact["alert_id"],
-        "rule_id": fact["rule_id"],
-        "rule_name": fact["rule_name"],
-        "kind": fact["kind"],
-        "link_id": fact["link_id"],
-        "began_at": time_json(fact["began_at"]),
-        "ended_at": time_json(fact["ended_at"]) if fact["ended_at"] else None,
-        "why": why(AlertKind(fact["kind"]), fact["figures"]),
-        "figures": figures_json(fact["figures"]),
-    }
+    return json_of(
+        AlertEventJson, fact, id=fact["alert_id"], why=why(AlertKind(fact["kind"]), fact["figures"])
+    )

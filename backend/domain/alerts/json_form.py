@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from backend.domain.alerts.alert import Alert
-from backend.domain.alerts.finding import AlertCause, Figures, Preview
+from backend.domain.alerts.finding import AlertCause, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import why
-from backend.domain.fields.json_times import time_json
+from backend.domain.fields.json_times import time_json, with_times
 from backend.domain.ids import TagId
 
 
@@ -46,7 +45,7 @@ def alert_json(alert: Alert) -> dict[str, Any]:
         "is_sent": alert.is_sent,
         "is_seen": alert.seen_at is not None,
         "why": why(alert.kind, alert.figures),
-        "figures": figures_json(alert.figures),
+        "figures": with_times(time_json, alert.figures),
     }
 
 
@@ -66,12 +65,5 @@ def finding_json(kind: AlertKind, finding: AlertCause) -> dict[str, Any]:
         "began_at": time_json(finding.began_at),
         "ended_at": time_json(finding.ended_at) if finding.ended_at else None,
         "why": why(kind, finding.figures),
-        "figures": figures_json(finding.figures),
-    }
-
-
-def figures_json(figures: Figures) -> dict[str, Any]:
-    """The figures, with times as texts."""
-    return {
-        name: time_json(value) if isinstance(value, datetime) else value for name, value in figures.items()
+        "figures": with_times(time_json, finding.figures),
     }

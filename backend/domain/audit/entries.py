@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from backend.domain.accounts.actors import Actor, ActorKind
 from backend.domain.audit.differences import ShownFields
+from backend.domain.feed.event_shapes import AuditEntryJson
 from backend.domain.feed.events import EventType
 from backend.domain.feed.facts import Fact
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.fields.shapes import json_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +77,9 @@ def entry_of(fact: Fact, entry_id: str, at: datetime) -> AuditEntry:
     )
 
 
-def entry_data(entry: AuditEntry) -> dict[str, Any]:
-    """The entry without its id and time, as an object of JSON."""
-    return {
-        "actor": asdict(entry.actor) | {"kind": entry.actor.kind.value},
-        "action": entry.action,
-        "target": asdict(entry.target),
-        "before": _json(entry.before),
-        "after": _json(entry.after),
-    }
-
-
-def entry_json(entry: AuditEntry) -> dict[str, Any]:
+def entry_json(entry: AuditEntry) -> AuditEntryJson:
     """The entry as an object of JSON."""
-    return {"id": entry.id, "at": exact_time_json(entry.at), **entry_data(entry)}
+    return json_of(AuditEntryJson, entry)
 
 
 # Names of fields may have dots, which names in stored documents should not.
@@ -99,12 +89,3 @@ def _pairs(values: Mapping[str, Any] | None) -> list[list[Any]] | None:
 
 def _values(pairs: list[list[Any]] | None) -> ShownFields | None:
     return None if pairs is None else dict(pairs)
-
-
-def _json(values: ShownFields | None) -> ShownFields | None:
-    if values is None:
-        return None
-    return {
-        name: exact_time_json(value) if isinstance(value, datetime) else value
-        for name, value in values.items()
-    }

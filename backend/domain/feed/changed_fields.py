@@ -19,8 +19,9 @@ def changed_fields(before: Link, after: Link, at: datetime) -> list[str]:
     `state` is among them if the state has changed. `has_password` is among them also if another password
     replaced the one before, and `tags` also if only ids of deleted tags were removed.
     """
-    was, is_now = (own_link_json(link, link.tag_ids, ShortUrlForm(), at) for link in (before, after))
-    changed = {name for name, value in is_now.items() if not is_same(value, was[name])} - {_ALWAYS}
+    was, is_now = (own_link_json(link, link.tag_ids, ShortUrlForm(), at).items() for link in (before, after))
+    changed = {name for (name, old), (_, new) in zip(was, is_now, strict=True) if not is_same(old, new)}
+    changed.discard(_ALWAYS)
     if before.limits.password_hash != after.limits.password_hash:
         changed.add("has_password")
     if before.limits.is_used_up != after.limits.is_used_up:

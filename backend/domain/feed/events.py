@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -46,5 +47,5 @@ class Event:
     type: EventType
     at: datetime
     org_id: OrgId
-    data: dict[str, Any]
+    data: Mapping[str, Any]
     cursor: Cursor

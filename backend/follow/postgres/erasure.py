@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -41,7 +42,7 @@ WHERE org_id = %(org_id)s AND type = 'refund'
 
 
 async def erase(
-    connection: psycopg.AsyncConnection[tuple[Any, ...]], org_id: OrgId, erased: dict[str, Any]
+    connection: psycopg.AsyncConnection[tuple[Any, ...]], org_id: OrgId, erased: Mapping[str, Any]
 ) -> None:
     """Delete the rows of the person whom the data of an `erased` event names, in the open transaction."""
     lists = ("customers", "devices", "installs", "emails_sha256")

@@ -71,7 +71,8 @@ async def make_tables(connection: psycopg.AsyncConnection[tuple[Any, ...]]) -> N
         fields = {field.name: field for field in fields_of(type_)}
         if not current_columns or fields.keys() - current_columns:
             # Columns of a view can only be added behind those that it has.
-            in_order = sorted(fields.values(), key=lambda field: field.name not in current_columns)
+            kept = [fields[name] for name in current_columns if name in fields]
+            in_order = [*kept, *(field for name, field in fields.items() if name not in current_columns)]
             await connection.execute(_view(type_, name, in_order))
 
 

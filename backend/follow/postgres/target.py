@@ -201,12 +201,12 @@ class PostgresTarget:
             raise OperatorError(f"PostgreSQL refuses what was written: {_first_line(error)}") from None
 
 
-def _row(event: Event, data: dict[str, Any]) -> tuple[Any, ...]:
+def _row(event: Event, data: Mapping[str, Any]) -> tuple[Any, ...]:
     place = event.cursor
     return event.id, event.org_id, event.type.value, event.at, place.place, place.index, _json(data)
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(data: Mapping[str, Any]) -> str:
     """The data as PostgreSQL takes it: its texts can have every character but U+0000."""
     return as_json(_without_nul(data))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from backend.domain.feed.data_schemas import AUDIT_ENTRY
+from backend.domain.feed.event_shapes import AuditEntryJson
 from backend.domain.fields.rules import Schema
+from backend.domain.fields.shapes import schema_of
 from backend.rest_api.routes.operation import reference
 
 AUDIT_SCHEMAS: dict[str, Schema] = {
-    "AuditEntry": AUDIT_ENTRY,
+    "AuditEntry": schema_of(AuditEntryJson),
     "AuditLog": {
         "type": "object",
         "required": ["entries", "next_cursor"],

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from backend.domain.feed.data_schemas import DATA_SCHEMAS
+from backend.domain.feed.event_shapes import EVENT_SHAPES
 from backend.domain.feed.events import EventType
 from backend.domain.fields.rules import Schema
+from backend.domain.fields.shapes import schema_of
 from backend.rest_api.routes.operation import reference
 
-# Of app opens, whose shape is decided when they are stored.
-_ANYTHING: Schema = {"type": "object", "additionalProperties": True}
 _TEXT: Schema = {"type": "string"}
 
 
@@ -29,7 +28,7 @@ def _event(type_: EventType, data: Schema) -> Schema:
 
 
 EVENT_SCHEMAS: dict[str, Schema] = {
-    **{schema_name(type_): _event(type_, DATA_SCHEMAS.get(type_, _ANYTHING)) for type_ in EventType},
+    **{schema_name(type_): _event(type_, schema_of(shape)) for type_, shape in EVENT_SHAPES.items()},
     "FeedEvent": {
         "oneOf": [reference(schema_name(type_)) for type_ in EventType],
         "discriminator": {

@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.rules import Rule, Text
-from backend.domain.links.json_form import whole_link_json
+from backend.domain.links.json_form import WholeLinkJson, whole_link_json
 from backend.domain.links.links import Link
 from backend.domain.links.listing import FILTERS, NEWEST_FIRST, LinkFilter, LinkSort, SortRule
 from backend.rest_api.links.reference import is_within_reach
@@ -91,7 +91,7 @@ async def list_links(query: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def whole_links_json(links: Sequence[Link]) -> list[dict[str, Any]]:
+async def whole_links_json(links: Sequence[Link]) -> list[WholeLinkJson]:
     """The JSON of links with every field, and with their clicks up to now."""
     now, form = resources().clock(), resources().short_url_form
     details = await read_details(resources().database, resources().analytics, links, now)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from backend.domain.accounts.permissions import Permission
 from backend.domain.ids import LinkId
+from backend.domain.links.json_form import WholeLinkJson
 from backend.domain.links.links import SOCIAL_FIELDS
 from backend.domain.links.operations import ChangeLink
 from backend.json_api import error_table
@@ -30,7 +29,7 @@ from backend.web_client.page_reader import Unreadable
     answer="WholeLink",
     errors=(error_table.PAGE_UNREADABLE,),
 )
-async def fill_preview(link_id: LinkId) -> dict[str, Any]:
+async def fill_preview(link_id: LinkId) -> WholeLinkJson:
     """Read the destination once, and set those social fields that the link lacks."""
     link = await own_link(link_id)
     if len(link.social) < len(SOCIAL_FIELDS):

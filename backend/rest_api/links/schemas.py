@@ -6,17 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.domain.fields.answer_schemas import (
-    ANYTHING,
     CONTRACT_TIME,
     COUNT,
     TEXT,
-    TEXTS,
-    TIME,
     UUID,
     answer_object,
     or_null,
 )
 from backend.domain.fields.rules import Rule, Schema, Word
+from backend.domain.fields.shapes import schema_of
 from backend.domain.links.input import (
     CHANGE_FIELDS,
     CLEARABLE,
@@ -25,7 +23,7 @@ from backend.domain.links.input import (
     LINK_RULES,
     NEW_LINK_FIELDS,
 )
-from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, LinkState
+from backend.domain.links.json_form import WholeLinkJson
 from backend.domain.links.operations import Done
 from backend.rest_api.links.bulk import MOST_OPERATIONS
 from backend.rest_api.routes.body_fields import clearable
@@ -104,7 +102,6 @@ _BODIES: dict[str, Schema] = {
         "additionalProperties": False,
     },
 }
-_RULE = answer_object(**{"if": ANYTHING, "then": ANYTHING})
 _SUCCESS: Schema = {"const": "success"}
 _ANSWERS: dict[str, Schema] = {
     "Link": answer_object(
@@ -127,43 +124,7 @@ _ANSWERS: dict[str, Schema] = {
         total_items=COUNT,
         total_pages=COUNT,
     ),
-    "WholeLink": answer_object(
-        id=UUID,
-        external_id=or_null(TEXT),
-        org_id=TEXT,
-        domain=TEXT,
-        path=TEXT,
-        short_url=TEXT,
-        destination_url=TEXT,
-        link_name=TEXT,
-        is_enabled={"type": "boolean"},
-        is_archived={"type": "boolean"},
-        state={"type": "string", "description": f"{', '.join(LinkState)}; there may be more."},
-        ios_behavior=COUNT,
-        android_behavior=COUNT,
-        **dict.fromkeys((*UTM_FIELDS, *SOCIAL_FIELDS, *FALLBACK_FIELDS), or_null(TEXT)),
-        custom_data=or_null(ANYTHING),
-        rules={"type": "array", "items": _RULE},
-        forwards_path={"type": "boolean"},
-        forwards_query=or_null(TEXTS),
-        adds_link_id={"type": "boolean"},
-        query_precedence=or_null(TEXT),
-        starts_at=or_null(TIME),
-        expires_at=or_null(TIME),
-        max_clicks=or_null(COUNT),
-        click_to_continue={"type": "boolean"},
-        clicks_left=or_null(COUNT),
-        expired_url=or_null(TEXT),
-        has_password={"type": "boolean"},
-        tags=TEXTS,
-        created_by=TEXT,
-        created_at=TIME,
-        modified_at=TIME,
-        archived_at=or_null(TIME),
-        hold=or_null(answer_object(at=TIME, why=TEXT)),
-        imported_clicks=or_null(answer_object(count=COUNT, source=TEXT, imported_at=TIME)),
-        clicks=answer_object(total=COUNT, last_7_days=COUNT, last_30_days=COUNT),
-    ),
+    "WholeLink": schema_of(WholeLinkJson),
     "LinkList": answer_object(
         links={"type": "array", "items": reference("WholeLink")},
         next_cursor=or_null(TEXT),

@@ -19,7 +19,7 @@ from backend.domain.links.input import (
     parse_copy,
     parse_new_link,
 )
-from backend.domain.links.json_form import LinkDetails, whole_link_json
+from backend.domain.links.json_form import LinkDetails, WholeLinkJson, whole_link_json
 from backend.domain.links.operations import (
     ArchiveLink,
     ChangeLink,
@@ -188,7 +188,7 @@ async def _write_once(key: IdempotencyKey | None, operation: LinkOperation) -> W
     path_parameter=LINK_ID,
     answer="WholeLink",
 )
-async def get_link(link_id: LinkId) -> dict[str, Any]:
+async def get_link(link_id: LinkId) -> WholeLinkJson:
     """The link with this id, also where it is archived."""
     return (await whole_links_json([await own_link(link_id)]))[0]
 
@@ -204,7 +204,7 @@ async def get_link(link_id: LinkId) -> dict[str, Any]:
     answer="WholeLink",
     errors=(error_table.QUERY_INVALID, error_table.EXTERNAL_ID_TAKEN, error_table.TOO_MUCH_WAITS),
 )
-async def patch_link(link_id: LinkId) -> dict[str, Any]:
+async def patch_link(link_id: LinkId) -> WholeLinkJson:
     """Change the fields that are in the body. If one of them is refused, nothing is changed."""
     change = ChangeLink(link_id, parse_changes(await read_json_object(), CHANGE_FIELDS))
     return (await whole_links_json([await carry_out(await _hashed(change))]))[0]

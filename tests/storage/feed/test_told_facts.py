@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from backend.domain.apps.installs import AppPlatform, Install
-from backend.domain.feed.data_schemas import DATA_SCHEMAS
+from backend.domain.feed.event_shapes import EVENT_SHAPES
 from backend.domain.feed.events import Event, EventType
+from backend.domain.fields.shapes import schema_of
 from backend.domain.ids import CustomerId, InstallId
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.persons import Subject
@@ -42,7 +43,7 @@ def event_values(events: list[Event], *names: str) -> list[Any]:
 def test_the_shapes_have_the_fields_of_calls() -> None:
     """An event has every field that such a call may have."""
     for kind in (Kind.LEAD, Kind.CONVERSION, Kind.EVENT):
-        assert OWN_FIELDS[kind].keys() <= DATA_SCHEMAS[EventType(kind.value)]["properties"].keys()
+        assert OWN_FIELDS[kind].keys() <= schema_of(EVENT_SHAPES[EventType(kind.value)])["properties"].keys()
 
 
 async def test_calls_of_a_browser(visitor: Visitor, database: Database) -> None:

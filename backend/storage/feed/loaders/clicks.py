@@ -13,6 +13,8 @@ from functools import partial
 from backend.concurrency.side_threads import LONG_WORK
 from backend.domain.clicks.block import Columns, UnreadableBlock, unpack
 from backend.domain.clicks.clicks import Click
+from backend.domain.feed.event_shapes import ClickJson
+from backend.domain.fields.shapes import json_of
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import ShortUrlForm
 from backend.storage.clicks import blocks as click_blocks
@@ -84,18 +86,4 @@ def _contents(
 
 
 def _content(click: Click, short_url: str | None) -> EventContent:
-    data = {
-        "link_id": click.link_id,
-        "short_url": short_url,
-        "counted": click.counted,
-        "reason": click.reason,
-        "outcome": click.outcome.value,
-        "platform": click.platform,
-        "system": click.system,
-        "browser": click.browser,
-        "client_kind": click.client_kind,
-        "country": click.country,
-        "referrer_host": click.referrer_host,
-        "variant": click.variant,
-    }
-    return EventContent(click.at, data)
+    return EventContent(click.at, json_of(ClickJson, click, short_url=short_url))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from backend.domain.feed.event_shapes import IdentifyJson
 from backend.domain.feed.facts import Fact
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
@@ -30,7 +31,7 @@ def _content(fact: Fact, documents: Mapping[str, Document]) -> EventContent | No
     document = documents.get(own_id(fact))
     if document is None:
         return None
-    data = {
+    data: IdentifyJson = {
         "device_id": fact["device_id"],
         "customer_id": fact["customer_id"],
         "taken_back": fact.get("taken_back", False),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from backend.domain.feed.event_shapes import InstallJson
+from backend.domain.fields.shapes import json_of
 from backend.domain.ids import InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.driver.mongo import ClientSession, Database, Document
@@ -24,10 +26,4 @@ def _content(install_id: InstallId | None, documents: Mapping[str, Document]) ->
     document = documents.get(install_id) if install_id else None
     if document is None:
         return None
-    data = {
-        "install_id": install_id,
-        "platform": document["platform"],
-        "link_id": document["link_id"],
-        "match": document["match"],
-    }
-    return EventContent(document["at"], data)
+    return EventContent(document["at"], json_of(InstallJson, document, install_id=install_id))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from typing import Any
 
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.feed.event_shapes import EVENT_SHAPES
+from backend.domain.feed.events import EventType
+from backend.domain.fields.shapes import json_of
 from backend.domain.ids import OrgId
 from backend.domain.sales.records import Record
-from backend.domain.visitors.attribution import Touch
 from backend.domain.visitors.calls import Kind
 from backend.domain.visitors.server_calls import OWN_FIELDS
 from backend.storage.driver.mongo import ClientSession, Database
@@ -38,32 +37,16 @@ async def load_records(
 def _content(record: Record | None, number: int) -> EventContent | None:
     if record is None or number >= len(record.tellings):
         return None
-    told_until = record.until(number)
-    data = {
-        "id": record.call_id,
-        "told_by": "server" if record.tellings[number].is_server else "browser",
-        "told_again": number > 0,
-        "customer_id": told_until.customer_id,
-        "device_id": told_until.device_id,
-        "page": told_until.page,
-        **{name: _json(told_until.fields.get(name)) for name in OWN_FIELDS[record.kind]},
-        "link_id": record.credit.last.link_id if record.credit.last else None,
-        "touch": _touch(record.credit.last),
-    }
+    told_until, credited = record.until(number), record.credit.last
+    fields = told_until.fields
+    data = json_of(
+        EVENT_SHAPES[EventType(record.kind.value)],
+        told_until,
+        id=record.call_id,
+        told_by="server" if record.tellings[number].is_server else "browser",
+        told_again=number > 0,
+        **{name: fields.get(name) for name in OWN_FIELDS[record.kind]},
+        link_id=credited.link_id if credited else None,
+        touch=credited,
+    )
     return EventContent(told_until.at, data)
-
-
-def _json(value: Any) -> Any:
-    return f"{value:f}" if isinstance(value, Decimal) else value
-
-
-def _touch(touch: Touch | None) -> dict[str, Any] | None:
-    if touch is None:
-        return None
-    return {
-        "at": exact_time_json(touch.at),
-        "link_id": touch.link_id,
-        "variant": touch.variant,
-        "utm": touch.utm,
-        "click_ids": list(touch.click_ids),
-    }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from backend.domain.feed.event_shapes import RefundJson
+from backend.domain.fields.shapes import json_of
 from backend.domain.ids import OrgId
 from backend.domain.visitors.calls import Kind
 from backend.storage.driver.mongo import ClientSession, Database, Document
@@ -31,12 +33,12 @@ def _content(sale: Document | None, number: int) -> EventContent | None:
         return None
     refund = refunds[number]
     credited = records.record_of(Kind.CONVERSION, sale).credit.last
-    data = {
-        "id": refund.refund_id,
-        "conversion_id": key_of(sale["_id"])[1],
-        "transaction_id": sale["transaction_id"],
-        "amount": f"{refund.amount:f}",
-        "currency": refund.currency,
-        "link_id": credited.link_id if credited else None,
-    }
+    data = json_of(
+        RefundJson,
+        refund,
+        id=refund.refund_id,
+        conversion_id=key_of(sale["_id"])[1],
+        transaction_id=sale["transaction_id"],
+        link_id=credited.link_id if credited else None,
+    )
     return EventContent(refund.at, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ class EventContent(NamedTuple):
     """The content of an event: when it happened, and its data."""
 
     at: datetime
-    data: dict[str, Any]
+    data: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
