@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from backend.storage.audit.acting import act_as
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import StorageError
 
-CommandResult = dict[str, Any]
+CommandResult = Mapping[str, Any]
 Command = Callable[..., Awaitable[CommandResult]]
 
 

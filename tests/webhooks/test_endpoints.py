@@ -53,7 +53,7 @@ async def test_an_endpoint_is_its_organizations(database: Database, organization
     assert (made.state, made.secrets_at(NOW)) == (EndpointState.ACTIVE, [made.secret])
     assert made.secret.startswith("whsec_")
     assert made.secret not in str(endpoint_json(made, {})) + repr(made)
-    assert endpoint_json(made, {}, shows_secret=True)["secret"] == made.secret
+    assert dict(endpoint_json(made, {}, shows_secret=True))["secret"] == made.secret
     other = OrgId(str(uuid.uuid4()))
     assert await list_endpoints(database, other) == []
     for work in (get_endpoint, delete_endpoint, go_on):

@@ -150,7 +150,7 @@ async def import_costs(
     refused = [row for row in sheet.rows if not row.cost]
     if not sheet.costs:
         raise click.ClickException(_no_row(refused))
-    result: CommandResult = {"dry_run": dry_run}
+    result: dict[str, Any] = {"dry_run": dry_run}
     if dry_run:
         result |= {"would_be_stored": len(sheet.costs), "rows": _previewed(sheet)}
     else:

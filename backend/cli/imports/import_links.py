@@ -323,12 +323,14 @@ async def _import(
         ) from None
     for domain in list(report.missing_domains)[:_MOST_DOMAINS_PRINTED]:
         click.echo(printable(missing_domain(domain, org_id)), err=True)
-    return import_result(report, rows, dry_run=dry_run) | files
+    return {**import_result(report, rows, dry_run=dry_run), **files}
 
 
-def _write_files(report: ImportReport, rows: Sequence[ImportRow], refused: Path, file: Path) -> CommandResult:
+def _write_files(
+    report: ImportReport, rows: Sequence[ImportRow], refused: Path, file: Path
+) -> dict[str, str]:
     """Write the files that an import leaves, where there is something for them; their names."""
-    written: CommandResult = {}
+    written: dict[str, str] = {}
     if report.refused:
         written["report"] = str(write_refused(refused, report.refused))
     if any(row.left_out for row in rows):

@@ -13,7 +13,7 @@ from backend.cli.links.link_errors import NoSuchLink, link_errors
 from backend.cli.links.policies import link_policies
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
-from backend.domain.links.json_form import whole_link_json
+from backend.domain.links.json_form import WholeLinkJson, whole_link_json
 from backend.domain.links.links import Behavior, CreatedBy, Link
 from backend.domain.links.operations import LinkOperation, LinkRequest
 from backend.domain.links.rules.words import condition_in_words, outcome_in_words
@@ -58,18 +58,19 @@ async def whole_link(database: Database, link: Link) -> CommandResult:
     return (await whole_links(database, [link], utc_now()))[0]
 
 
-async def whole_links(database: Database, stored_links: Sequence[Link], now: datetime) -> list[CommandResult]:
+async def whole_links(database: Database, stored_links: Sequence[Link], now: datetime) -> list[WholeLinkJson]:
     """These links with every field, as REST shows them."""
     async with analytics_client(database) as analytics:
         details = await read_details(database, analytics, stored_links, now)
     form = load_settings().short_url_form
-    return [dict(whole_link_json(link, details, form, now)) for link in stored_links]
+    return [whole_link_json(link, details, form, now) for link in stored_links]
 
 
 def in_words(link: CommandResult) -> str:
     """A whole link for people: a line for each field, and for each of its rules."""
     custom_data: Any = link["custom_data"]
-    words = link | {
+    words = {
+        **link,
         "ios_behavior": _BEHAVIORS[link["ios_behavior"]],
         "android_behavior": _BEHAVIORS[link["android_behavior"]],
         "custom_data": None if custom_data is None else json.dumps(custom_data, ensure_ascii=False),

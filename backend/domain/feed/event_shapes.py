@@ -10,7 +10,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, TypedDict
 
 from backend.domain.accounts.actors import ActorKind
-from backend.domain.alerts.facts import AlertEventJson
+from backend.domain.alerts.json_form import AlertEventJson
 from backend.domain.apps.installs import AppPlatform, Match
 from backend.domain.feed.events import EventType
 from backend.domain.fields.json_times import exact_time_json, with_times

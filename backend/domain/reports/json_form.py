@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, TypedDict
 
-from backend.domain.fields.json_times import time_json
+from backend.domain.fields.shapes import AnyObject, TimeText, UuidText, json_of
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ViewKind
 
 # Below the base URL; then the token.
 REPORT_PATH = "/shared"
@@ -16,19 +17,24 @@ def report_url(base_url: str, report: Report) -> str:
     return f"{base_url}{REPORT_PATH}/{report.token}"
 
 
-def report_json(report: Report, base_url: str) -> dict[str, Any]:
+class ReportJson(TypedDict):
+    """A report that anyone may open who has its URL."""
+
+    id: UuidText
+    name: str
+    url: Annotated[str, "Whoever has it may open the report."]
+    kind: ViewKind
+    query: Annotated[AnyObject, "As it was given, without fields that are null."]
+    shows_revenue: bool
+    shows_notes: Annotated[bool, "Whether its chart has the organization's notes."]
+    has_password: bool
+    embed_origins: list[str]
+    expires_at: TimeText | None
+    created_at: TimeText
+    opened_at: Annotated[TimeText | None, "When it was opened last, to the minute; null: never."]
+
+
+def report_json(report: Report, base_url: str) -> ReportJson:
     """The report, as the organization that it belongs to sees it."""
-    return {
-        "id": report.id,
-        "name": report.name,
-        "url": report_url(base_url, report),
-        "kind": report.kind.value,
-        "query": dict(report.query),
-        "shows_revenue": report.shows_revenue,
-        "shows_notes": report.shows_notes,
-        "has_password": report.password_hash is not None,
-        "embed_origins": list(report.embed_origins),
-        "expires_at": time_json(report.expires_at) if report.expires_at else None,
-        "created_at": time_json(report.created_at),
-        "opened_at": time_json(report.opened_at) if report.opened_at else None,
-    }
+    has_password = report.password_hash is not None
+    return json_of(ReportJson, report, url=report_url(base_url, report), has_password=has_password)

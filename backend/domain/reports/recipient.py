@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, NewType
+from typing import Annotated, Any, NewType, TypedDict
 from zoneinfo import ZoneInfo
 
 from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.period import QueryPeriod
 from backend.domain.errors import InvalidField
 from backend.domain.fields.email_addresses import EmailAddress
-from backend.domain.fields.json_times import time_json
 from backend.domain.fields.rules import Rule, Uuid, Word
+from backend.domain.fields.shapes import TimeText, UuidText, json_of
 from backend.domain.fields.time_zones import TimeZone
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.mail.language import Language
-from backend.domain.mail.mail import MailResult
+from backend.domain.mail.mail import MailResult, MailState
 
 RecipientId = NewType("RecipientId", str)
 # Of an organization. Two that are made at the same moment may exceed it.
@@ -133,27 +133,37 @@ def unlinked(name: str) -> str:
     return _LINK_LIKE.sub(" ", name).strip()
 
 
-def recipient_json(recipient: Recipient, mail: MailResult | None) -> dict[str, Any]:
+class _LastMailJson(TypedDict):
+    """What became of a mail."""
+
+    state: MailState
+    at: TimeText
+    error: str | None
+
+
+class RecipientJson(TypedDict):
+    """Who gets the figures of a report by mail."""
+
+    id: UuidText
+    report_id: UuidText
+    address: str
+    frequency: Frequency
+    language: str
+    timezone: str
+    state: RecipientState
+    created_at: TimeText
+    confirmed_at: TimeText | None
+    next_at: Annotated[TimeText | None, "When the next mail is due; null: never."]
+    error: Annotated[str | None, "Why the mail server refuses the address, or the figures could not be made."]
+    last_mail: Annotated[
+        _LastMailJson | None,
+        "What became of the last mail, that to confirm included; null: none within a hundred days.",
+    ]
+
+
+def recipient_json(recipient: Recipient, mail: MailResult | None) -> RecipientJson:
     """The recipient, as the organization sees it, with what became of the last mail, if there was one."""
-    return {
-        "id": recipient.id,
-        "report_id": recipient.report_id,
-        "address": recipient.address,
-        "frequency": recipient.frequency.value,
-        "language": recipient.language.value,
-        "timezone": recipient.timezone,
-        "state": recipient.state.value,
-        "created_at": time_json(recipient.created_at),
-        "confirmed_at": time_json(recipient.confirmed_at) if recipient.confirmed_at else None,
-        "next_at": time_json(recipient.next_at) if recipient.next_at else None,
-        "error": recipient.error,
-        "last_mail": _mail_json(mail) if mail else None,
-    }
-
-
-def _mail_json(mail: MailResult) -> dict[str, Any]:
-    return {
-        "state": mail.state.value,
-        "at": time_json(mail.ended_at or mail.created_at),
-        "error": mail.error,
-    }
+    last = (
+        {"state": mail.state, "at": mail.ended_at or mail.created_at, "error": mail.error} if mail else None
+    )
+    return json_of(RecipientJson, recipient, last_mail=last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain.accounts.permissions import Permission
-from backend.domain.alerts.json_form import alert_json
+from backend.domain.alerts.json_form import AlertJson, alert_json
 from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.fields.rules import Flag, Uuid
 from backend.json_api import error_table
@@ -60,7 +60,7 @@ async def get_alerts(query: dict[str, Any]) -> dict[str, Any]:
     body=_SEEN,
     answer="Alert",
 )
-async def patch_alert(alert_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_alert(alert_text: str, fields: dict[str, Any]) -> AlertJson:
     """Mark an alert as seen, or as not seen. That changes neither its cause nor who is told."""
     seen_at = resources().clock() if fields["is_seen"] else None
     return alert_json(await alerts.set_seen(resources().database, caller().org_id, alert_text, seen_at))

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.alerts.input import CHANGE_FIELDS, NEW_CLEARABLE, NEW_FIELDS, NEW_REQUIRED
-from backend.domain.alerts.json_form import preview_json, rule_json
+from backend.domain.alerts.json_form import AlertPreviewJson, AlertRuleJson, preview_json, rule_json
 from backend.domain.alerts.rule import AlertRule
 from backend.domain.fields.rules import Uuid
 from backend.json_api import error_table
@@ -49,7 +49,7 @@ async def get_alert_rules() -> dict[str, Any]:
     status=201,
     answer="AlertRule",
 )
-async def post_alert_rule(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_alert_rule(fields: dict[str, Any]) -> tuple[AlertRuleJson, int]:
     """Make a rule. It is looked after from then on, every five minutes."""
     now = resources().clock()
     return await _json(await rules.create_rule(resources().database, caller().org_id, fields, now)), 201
@@ -63,7 +63,7 @@ async def post_alert_rule(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     path_parameter=_ID,
     answer="AlertRule",
 )
-async def get_alert_rule(rule_text: str) -> dict[str, Any]:
+async def get_alert_rule(rule_text: str) -> AlertRuleJson:
     """One rule."""
     return await _json(await rules.get_rule(resources().database, caller().org_id, rule_text))
 
@@ -77,7 +77,7 @@ async def get_alert_rule(rule_text: str) -> dict[str, Any]:
     body=_CHANGES,
     answer="AlertRule",
 )
-async def patch_alert_rule(rule_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_alert_rule(rule_text: str, fields: dict[str, Any]) -> AlertRuleJson:
     """Change the fields in the body. Thresholds that it does not have stay. Kind and link or tag stay too."""
     return await _json(await rules.change_rule(resources().database, caller().org_id, rule_text, fields))
 
@@ -104,7 +104,7 @@ async def remove_alert_rule(rule_text: str) -> None:
     answer="AlertPreview",
     errors=(error_table.FIGURES_UNAVAILABLE,),
 )
-async def preview_alert_rule(fields: dict[str, Any]) -> dict[str, Any]:
+async def preview_alert_rule(fields: dict[str, Any]) -> AlertPreviewJson:
     """What a rule with these fields would have told of. Nothing is stored or sent."""
     database, org_id, now = resources().database, caller().org_id, resources().clock()
     rule = await rules.drafted_rule(database, org_id, fields, now)
@@ -112,6 +112,6 @@ async def preview_alert_rule(fields: dict[str, Any]) -> dict[str, Any]:
     return preview_json(rule, await AlertSources(database, resources().analytics, org_id, now).preview(rule))
 
 
-async def _json(rule: AlertRule) -> dict[str, Any]:
+async def _json(rule: AlertRule) -> AlertRuleJson:
     tags = await rules.tag_names_of(resources().database, caller().org_id, [rule])
     return rule_json(rule, tags)

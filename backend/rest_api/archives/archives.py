@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from quart import Response
 
@@ -11,6 +11,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.archives.archive import Archive, ArchiveState, ArchiveUnderWay, DiskNearlyFull
 from backend.domain.errors import TooManyItems
 from backend.domain.fields.rules import Uuid
+from backend.domain.fields.shapes import Count, TimeText, UuidText, json_of
 from backend.domain.mail.language import Language
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -47,7 +48,7 @@ _PART_HEADER: dict[str, Any] = {
     answer="Archive",
     errors=(error_table.ARCHIVE_UNDER_WAY, error_table.TOO_MANY_ARCHIVES, error_table.DISK_NEARLY_FULL),
 )
-async def post_archive() -> tuple[dict[str, Any], int]:
+async def post_archive() -> tuple[ArchiveJson, int]:
     """Ask for an archive of everything that the organization has. It is made in the background."""
     try:
         archive = await archives.ask_archive(
@@ -79,7 +80,7 @@ async def get_archives() -> dict[str, Any]:
     path_parameter=_ID,
     answer="Archive",
 )
-async def get_archive(archive_text: str) -> dict[str, Any]:
+async def get_archive(archive_text: str) -> ArchiveJson:
     """An archive: how far it is, and what its file is like once it is ready."""
     return _json(await _own(archive_text))
 
@@ -124,16 +125,32 @@ async def _own(archive_id: str) -> Archive:
     return await archives.get_archive(resources().database, caller().org_id, archive_id, now)
 
 
-def _json(archive: Archive) -> dict[str, Any]:
+class _Progress(TypedDict):
+    total: Count
+    written: Count
+
+
+class ArchiveJson(TypedDict):
+    """A file with everything of the organization, or one that is being made."""
+
+    id: UuidText
+    state: ArchiveState
+    asked_by: Annotated[str, "The address of a member, or that a key asked for it."]
+    asked_at: TimeText
+    expires_at: Annotated[TimeText, "When it is deleted."]
+    documents: _Progress
+    size: Annotated[Count | None, "Bytes of the file; null unless it is ready."]
+    sha256: Annotated[str | None, "Of the file; null unless it is ready."]
+    error: Annotated[str | None, "Why it could not be made; null unless it failed."]
+
+
+def _json(archive: Archive) -> ArchiveJson:
     is_ready = archive.state is ArchiveState.READY
-    return {
-        "id": archive.id,
-        "state": archive.state.value,
-        "asked_by": archive.asked_by,
-        "asked_at": f"{archive.asked_at:%Y-%m-%dT%H:%M:%SZ}",
-        "expires_at": f"{archive.expires_at:%Y-%m-%dT%H:%M:%SZ}",
-        "documents": {"total": archive.progress.total, "written": archive.progress.written},
-        "size": archive.size if is_ready else None,
-        "sha256": archive.sha256 if is_ready else None,
-        "error": archive.error or None,
-    }
+    return json_of(
+        ArchiveJson,
+        archive,
+        documents=archive.progress,
+        size=archive.size if is_ready else None,
+        sha256=archive.sha256 if is_ready else None,
+        error=archive.error or None,
+    )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
+from typing import Annotated, Any, TypedDict
 
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.key_input import (
@@ -16,10 +15,11 @@ from backend.domain.accounts.key_input import (
     OverlapHours,
     ScopesNotGrantable,
 )
-from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.permissions import Permission, Scopes
 from backend.domain.accounts.reach.limited_to import reach_json
 from backend.domain.errors import ItemUnknown
 from backend.domain.fields.rules import Uuid, Word
+from backend.domain.fields.shapes import JsonForm, TimeText, UuidText, json_of
 from backend.domain.ids import KeyId, TagId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -60,7 +60,7 @@ async def get_keys() -> dict[str, Any]:
     answer="NewApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
-async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_key(fields: dict[str, Any]) -> tuple[KeyJson, int]:
     """Make a key. A REST key gets no scopes that the key of this request lacks. With `links`, an app makes
     links by a mobile key, which takes `links:write`."""
     key, database = caller(), resources().database
@@ -83,7 +83,7 @@ async def post_key(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     answer="ApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED,),
 )
-async def patch_key(key_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_key(key_text: str, fields: dict[str, Any]) -> KeyJson:
     """Change the fields in the body; null clears one. What a key may do stays: make another one for that."""
     key = caller()
     with _told():
@@ -121,7 +121,7 @@ async def revoke_key(key_text: str) -> None:
     answer="NewApiKey",
     errors=(error_table.SCOPES_NOT_GRANTED, error_table.KEY_ENDED),
 )
-async def rotate_key(key_text: str, fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def rotate_key(key_text: str, fields: dict[str, Any]) -> tuple[KeyJson, int]:
     """Make a key that may do the same. Both are valid for `overlap_hours`, 24 if it is not given."""
     key = caller()
     overlap = timedelta(hours=fields.get("overlap_hours", DEFAULT_OVERLAP_HOURS))
@@ -146,27 +146,64 @@ def _told() -> Iterator[None]:
         raise ApiError(error_table.KEY_ENDED) from None
 
 
-async def _shown(key: ApiKey) -> dict[str, Any]:
+async def _shown(key: ApiKey) -> KeyJson:
     return _json(key, await find_tag_names(resources().database, key.org_id, [key.limited_to]))
 
 
-def _json(key: ApiKey, tag_names: Mapping[TagId, str]) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "kind": key.kind.value,
-        "name": key.name,
-        "hint": key.hint,
-        "key": key.text,
-        "scopes": None if key.scopes is None else list(key.scopes),
-        "limited_to": reach_json(key.limited_to, tag_names),
-        "links": asdict(key.links) if key.links else None,
-        "created_at": _instant(key.created_at),
-        "last_used_at": _instant(key.last_used_at),
-        "expires_at": _instant(key.expires_at),
-        "revoked_at": _instant(key.revoked_at),
-        "replaced_by": key.replaced_by,
-    }
+_Scopes = Annotated[list[str], JsonForm(Scopes().schema(), list)]
 
 
-def _instant(at: datetime | None) -> str | None:
-    return f"{at:%Y-%m-%dT%H:%M:%SZ}" if at else None
+class _Reach(TypedDict):
+    tags: Annotated[list[str] | None, "Tags by their names, of which links have one; null: with any tags."]
+    domains: Annotated[list[str] | None, "Domains that links are on; null: on any."]
+    links: Annotated[list[str] | None, "Ids of links; null: of any."]
+
+
+class _Grant(TypedDict):
+    domain: str
+    destinations: list[str]
+
+
+class _Named(TypedDict):
+    id: UuidText
+    kind: KeyKind
+    name: str | None
+    hint: Annotated[str, "The beginning and the end of the key."]
+
+
+class _Text(TypedDict):
+    key: Annotated[str | None, "The key, of the browser SDK only, where it is public; null for others."]
+
+
+class _NewText(TypedDict):
+    key: Annotated[str, "The key. It is shown once."]
+
+
+class _Powers(TypedDict):
+    scopes: Annotated[_Scopes | None, "What a REST key may do; null where it has no scopes."]
+    limited_to: Annotated[
+        _Reach | None,
+        "The links that a REST key reaches; null for all. What is deleted stands there no more, and a list "
+        "without any leaves no link.",
+    ]
+    links: Annotated[
+        _Grant | None,
+        "The links that an app makes by a mobile key: their domain, and where they may lead; null for none.",
+    ]
+    created_at: TimeText
+    last_used_at: Annotated[TimeText | None, "Exact to the day."]
+    expires_at: Annotated[TimeText | None, "From then on, the key is not valid."]
+    revoked_at: TimeText | None
+    replaced_by: Annotated[UuidText | None, "The key that rotated this one."]
+
+
+class KeyJson(_Named, _Text, _Powers):
+    """An API key, without its secret."""
+
+
+class NewKeyJson(_Named, _NewText, _Powers):
+    """An API key that was just made."""
+
+
+def _json(key: ApiKey, tag_names: Mapping[TagId, str]) -> KeyJson:
+    return json_of(KeyJson, key, key=key.text, limited_to=reach_json(key.limited_to, tag_names))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
-from backend.domain.fields.json_times import seconds_json, time_json
+from backend.domain.fields.json_times import seconds_json
+from backend.domain.fields.shapes import Count, TimeText, json_of
 from backend.domain.links.links import UTM_FIELDS, Link
 from backend.domain.links.tags import Tag
 from backend.domain.links.utm_templates import UtmTemplate
@@ -26,15 +27,36 @@ def link_json(link: Link, form: ShortUrlForm) -> dict[str, Any]:
     }
 
 
-def tag_json(tag: Tag, links: int) -> dict[str, Any]:
+class TagJson(TypedDict):
     """A tag, and how many links have it."""
-    return {"name": tag.name, "color": tag.color, "links": links, "created_at": time_json(tag.created_at)}
+
+    name: str
+    color: str
+    links: Count
+    created_at: TimeText
 
 
-def template_json(template: UtmTemplate) -> dict[str, Any]:
+class UtmTemplateJson(TypedDict):
+    """UTM fields that new links may begin with. A field that is not set is null."""
+
+    name: str
+    utm_source: str | None
+    utm_medium: str | None
+    utm_campaign: str | None
+    utm_term: str | None
+    utm_content: str | None
+    created_at: TimeText
+
+
+def tag_json(tag: Tag, links: int) -> TagJson:
+    """A tag, and how many links have it."""
+    return json_of(TagJson, tag, links=links)
+
+
+def template_json(template: UtmTemplate) -> UtmTemplateJson:
     """A UTM template. A field that is not set is null."""
     utm = {name: template.utm.get(name) for name in UTM_FIELDS}
-    return {"name": template.name, **utm, "created_at": time_json(template.created_at)}
+    return json_of(UtmTemplateJson, template, **utm)
 
 
 def click_counts_json(counts: WindowCounts) -> dict[str, int]:

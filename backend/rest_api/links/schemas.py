@@ -14,7 +14,6 @@ from backend.domain.fields.answer_schemas import (
     or_null,
 )
 from backend.domain.fields.rules import Rule, Schema, Word
-from backend.domain.fields.shapes import schema_of
 from backend.domain.links.input import (
     CHANGE_FIELDS,
     CLEARABLE,
@@ -23,7 +22,6 @@ from backend.domain.links.input import (
     LINK_RULES,
     NEW_LINK_FIELDS,
 )
-from backend.domain.links.json_form import WholeLinkJson
 from backend.domain.links.operations import Done
 from backend.rest_api.links.bulk import MOST_OPERATIONS
 from backend.rest_api.routes.body_fields import clearable
@@ -124,7 +122,6 @@ _ANSWERS: dict[str, Schema] = {
         total_items=COUNT,
         total_pages=COUNT,
     ),
-    "WholeLink": schema_of(WholeLinkJson),
     "LinkList": answer_object(
         links={"type": "array", "items": reference("WholeLink")},
         next_cursor=or_null(TEXT),

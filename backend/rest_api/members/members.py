@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
-from backend.domain.accounts.invitations import INVITATION_FIELDS, InvitedBy, MemberInvitation, invitation_url
+from backend.domain.accounts.invitations import INVITATION_FIELDS, InvitedBy, invitation_url
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.provisioning.membership import ProvisionedMember
 from backend.domain.accounts.roles import LastOwner, Role, RoleNotGrantable
 from backend.domain.accounts.users import User
 from backend.domain.fields.rules import Uuid, Word
+from backend.domain.fields.shapes import JsonForm, TimeText, UuidText, json_of
 from backend.domain.ids import UserId
 from backend.json_api import error_table
 from backend.json_api.api_error import ApiError
@@ -57,7 +58,7 @@ async def get_members() -> dict[str, Any]:
     answer="Member",
     errors=(error_table.ROLE_NOT_GRANTED, error_table.LAST_OWNER, error_table.PROVISIONED_MEMBER),
 )
-async def patch_member(member_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_member(member_text: str, fields: dict[str, Any]) -> MemberJson:
     """Give a member another role. It holds from their next click on."""
     key = caller()
     with _told():
@@ -95,7 +96,7 @@ async def remove_member(member_text: str) -> None:
 async def get_member_invitations() -> dict[str, Any]:
     """All invitations that nobody has used yet, the newest first."""
     found = await invitations.list_invitations(resources().database, caller().org_id, resources().clock())
-    return {"invitations": [_invitation_json(invitation) for invitation in found]}
+    return {"invitations": [json_of(MemberInvitationJson, invitation) for invitation in found]}
 
 
 @Operation(
@@ -108,7 +109,7 @@ async def get_member_invitations() -> dict[str, Any]:
     answer="NewMemberInvitation",
     errors=(error_table.ROLE_NOT_GRANTED,),
 )
-async def post_member_invitation(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_member_invitation(fields: dict[str, Any]) -> tuple[NewMemberInvitationJson, int]:
     """Invite somebody by their e-mail address. Nothing is sent: pass `url` on. It works once, for a week."""
     key = caller()
     with _told():
@@ -116,7 +117,8 @@ async def post_member_invitation(fields: dict[str, Any]) -> tuple[dict[str, Any]
             resources().database, key.org_id, fields["email"], fields["role"],
             invited_by=InvitedBy.KEY.value, granted=key.permissions, now=resources().clock(),
         )  # fmt: skip
-    return _invitation_json(invitation) | {"url": invitation_url(resources().settings.base_url, token)}, 201
+    url = invitation_url(resources().settings.base_url, token)
+    return json_of(NewMemberInvitationJson, invitation, url=url), 201
 
 
 @Operation(
@@ -145,16 +147,30 @@ def _told() -> Iterator[None]:
         raise ApiError(error_table.PROVISIONED_MEMBER) from None
 
 
-def _json(user: User) -> dict[str, Any]:
-    return {"id": user.id, "email": user.email, "role": user.role_in(caller().org_id).value}
+class MemberJson(TypedDict):
+    """Who belongs to the organization."""
+
+    id: UuidText
+    email: str
+    role: Role
 
 
-def _invitation_json(invitation: MemberInvitation) -> dict[str, Any]:
-    return {
-        "id": invitation.id,
-        "email": invitation.email,
-        "role": invitation.role.value,
-        "invited_by": invitation.invited_by,
-        "created_at": f"{invitation.created_at:%Y-%m-%dT%H:%M:%SZ}",
-        "expires_at": f"{invitation.expires_at:%Y-%m-%dT%H:%M:%SZ}",
-    }
+class MemberInvitationJson(TypedDict):
+    """That somebody may become a member."""
+
+    id: UuidText
+    email: str
+    role: Role
+    invited_by: Annotated[str, "The address of a member, or what else invited them."]
+    created_at: TimeText
+    expires_at: TimeText
+
+
+class NewMemberInvitationJson(MemberInvitationJson):
+    """An invitation with the link that accepts it."""
+
+    url: Annotated[str, JsonForm({"type": "string", "format": "iri"}), "Works once. It is not shown again."]
+
+
+def _json(user: User) -> MemberJson:
+    return json_of(MemberJson, user, role=user.role_in(caller().org_id))

@@ -17,29 +17,21 @@ from backend.json_api import error_table
 from backend.json_api.authentication import KEY_HEADER
 from backend.json_api.error_table import ErrorRow
 from backend.json_api.rate_limit import RATE_LIMIT_HEADERS
-from backend.rest_api.alerts.schemas import ALERT_SCHEMAS
 from backend.rest_api.analytics.answer_schemas import ANALYTICS_SCHEMAS
 from backend.rest_api.analytics.cohort_schemas import COHORT_SCHEMAS
 from backend.rest_api.annotations.annotation_list import ANNOTATION_SCHEMAS
-from backend.rest_api.archives.schemas import ARCHIVE_SCHEMAS
-from backend.rest_api.audit.schemas import AUDIT_SCHEMAS
 from backend.rest_api.costs.schemas import COST_SCHEMAS
 from backend.rest_api.destinations.schemas import DESTINATION_SCHEMAS
 from backend.rest_api.domains.schemas import DOMAIN_SCHEMAS
 from backend.rest_api.feed.schemas import EVENT_SCHEMAS
 from backend.rest_api.funnels.schemas import FUNNEL_SCHEMAS
-from backend.rest_api.keys.schemas import KEY_SCHEMAS
 from backend.rest_api.links.schemas import LINK_SCHEMAS
-from backend.rest_api.members.schemas import MEMBER_SCHEMAS
+from backend.rest_api.openapi.answers import ANSWER_SCHEMAS
 from backend.rest_api.openapi.operations import OPERATIONS
-from backend.rest_api.reports.schemas import REPORT_SCHEMAS
 from backend.rest_api.resources.operations import schemas_of
 from backend.rest_api.routes.operation import Operation, reference
 from backend.rest_api.sales.answer_schemas import SALES_ANSWER_SCHEMAS
 from backend.rest_api.sales.schemas import SALES_SCHEMAS
-from backend.rest_api.tags.schemas import TAG_SCHEMAS
-from backend.rest_api.taps.schemas import TAP_SCHEMAS
-from backend.rest_api.webhooks.schemas import WEBHOOK_SCHEMAS
 
 # Parts of bodies that several operations take: the document describes each once, by its name.
 #
@@ -196,25 +188,17 @@ def openapi_document(server_url: str) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": LINK_SCHEMAS
-            | TAP_SCHEMAS
-            | TAG_SCHEMAS
+            | ANSWER_SCHEMAS
             | DESTINATION_SCHEMAS
             | ANALYTICS_SCHEMAS
             | SALES_SCHEMAS
             | SALES_ANSWER_SCHEMAS
             | ERROR_SCHEMAS
             | EVENT_SCHEMAS
-            | WEBHOOK_SCHEMAS
-            | REPORT_SCHEMAS
             | FUNNEL_SCHEMAS
             | ANNOTATION_SCHEMAS
             | {name: schema for resource in RESOURCES for name, schema in schemas_of(resource).items()}
-            | ALERT_SCHEMAS
             | COST_SCHEMAS
-            | KEY_SCHEMAS
-            | AUDIT_SCHEMAS
-            | MEMBER_SCHEMAS
-            | ARCHIVE_SCHEMAS
             | DOMAIN_SCHEMAS
             | COHORT_SCHEMAS
             | shared_part_schemas(),

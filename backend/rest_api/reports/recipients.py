@@ -11,6 +11,7 @@ from backend.domain.reports.recipient import (
     RECIPIENT_FIELDS,
     RECIPIENT_REQUIRED,
     RECIPIENT_SETTINGS,
+    RecipientJson,
     recipient_json,
 )
 from backend.json_api import error_table
@@ -55,7 +56,7 @@ async def get_report_recipients() -> dict[str, Any]:
     answer="ReportRecipient",
     errors=(error_table.NO_MAIL_SERVER,),
 )
-async def post_report_recipient(fields: dict[str, Any]) -> dict[str, Any]:
+async def post_report_recipient(fields: dict[str, Any]) -> RecipientJson:
     """Ask somebody by mail whether they want a report's figures. Who has confirmed is not asked again."""
     if not resources().settings.sends_mail:
         raise ApiError(error_table.NO_MAIL_SERVER)
@@ -78,7 +79,7 @@ async def post_report_recipient(fields: dict[str, Any]) -> dict[str, Any]:
     needs=(Permission.REPORTS_WRITE,),
     answer="ReportRecipient",
 )
-async def patch_report_recipient(recipient_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_report_recipient(recipient_text: str, fields: dict[str, Any]) -> RecipientJson:
     """Change the fields in the body. Nobody is asked again; only readers themselves ask for more mails."""
     database, org_id = resources().database, caller().org_id
     changed = await recipients.change_recipient(database, org_id, recipient_text, fields, resources().clock())

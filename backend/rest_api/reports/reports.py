@@ -12,7 +12,7 @@ from backend.domain.reports.input import (
     REPORT_REQUIRED,
     check_report,
 )
-from backend.domain.reports.json_form import report_json
+from backend.domain.reports.json_form import ReportJson, report_json
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ReportView
 from backend.json_api import error_table
@@ -57,7 +57,7 @@ async def get_reports() -> dict[str, Any]:
     answer="Report",
     errors=(error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.TOO_MUCH_WAITS),
 )
-async def post_report(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_report(fields: dict[str, Any]) -> tuple[ReportJson, int]:
     """Save a view. Whoever has its URL sees what the query asks for, and nothing else."""
     now = resources().clock()
     await _admit(check_report(fields, now))  # before a password is hashed, which takes long
@@ -74,7 +74,7 @@ async def post_report(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     path_parameter=_ID,
     answer="Report",
 )
-async def get_report(report_text: str) -> dict[str, Any]:
+async def get_report(report_text: str) -> ReportJson:
     """One report."""
     return _json(await _own_report(report_text))
 
@@ -89,7 +89,7 @@ async def get_report(report_text: str) -> dict[str, Any]:
     answer="Report",
     errors=(error_table.INSTALLS_NEED_SUBSCRIPTION, error_table.TOO_MUCH_WAITS),
 )
-async def patch_report(report_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_report(report_text: str, fields: dict[str, Any]) -> ReportJson:
     """Change the fields in the body. The URL stays; another password is asked of all who open it."""
     now = resources().clock()
     await _admit(check_report(fields, now, await _own_report(report_text)))
@@ -120,5 +120,5 @@ async def _admit(view: ReportView | None) -> None:
         raise ApiError(error_table.INSTALLS_NEED_SUBSCRIPTION)
 
 
-def _json(report: Report) -> dict[str, Any]:
+def _json(report: Report) -> ReportJson:
     return report_json(report, resources().settings.base_url)

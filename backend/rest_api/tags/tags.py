@@ -10,7 +10,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
 from backend.domain.links.tags import Tag, TagColor
 from backend.json_api import error_table
-from backend.rest_api.links.representations import tag_json
+from backend.rest_api.links.representations import TagJson, tag_json
 from backend.rest_api.routes.blueprint import caller, reach
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
@@ -54,7 +54,7 @@ async def get_tags() -> dict[str, Any]:
     answer="Tag",
     errors=(error_table.TAG_TAKEN,),
 )
-async def post_tag(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_tag(fields: dict[str, Any]) -> tuple[TagJson, int]:
     """Make a tag."""
     database, now = resources().database, resources().clock()
     with name_is_free(error_table.TAG_TAKEN):
@@ -72,7 +72,7 @@ async def post_tag(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     answer="Tag",
     errors=(error_table.TAG_TAKEN,),
 )
-async def patch_tag(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_tag(name: str, fields: dict[str, Any]) -> TagJson:
     """Give a tag another name or colour, on all links at once. Null leaves the colour as it is."""
     new_name, color = fields.get("name"), fields.get("color")
     with name_is_free(error_table.TAG_TAKEN):
@@ -93,6 +93,6 @@ async def remove_tag(name: str) -> None:
     await delete_tag(resources().database, caller().org_id, name)
 
 
-async def _shown(tags: Sequence[Tag]) -> list[dict[str, Any]]:
+async def _shown(tags: Sequence[Tag]) -> list[TagJson]:
     counts = await count_tagged_links(resources().database, caller().org_id)
     return [tag_json(tag, counts.get(tag.id, 0)) for tag in tags]

@@ -10,7 +10,7 @@ from backend.domain.fields.item_names import ItemName
 from backend.domain.links.input import OPTIONAL
 from backend.domain.links.links import UTM_FIELDS
 from backend.json_api import error_table
-from backend.rest_api.links.representations import template_json
+from backend.rest_api.links.representations import UtmTemplateJson, template_json
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
 from backend.rest_api.routes.operation import Operation
@@ -53,7 +53,7 @@ async def get_templates() -> dict[str, Any]:
     answer="UtmTemplate",
     errors=(error_table.TEMPLATE_TAKEN,),
 )
-async def post_template(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_template(fields: dict[str, Any]) -> tuple[UtmTemplateJson, int]:
     """Make a template."""
     database, now = resources().database, resources().clock()
     with name_is_free(error_table.TEMPLATE_TAKEN):
@@ -71,7 +71,7 @@ async def post_template(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     answer="UtmTemplate",
     errors=(error_table.TEMPLATE_TAKEN,),
 )
-async def patch_template(name: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_template(name: str, fields: dict[str, Any]) -> UtmTemplateJson:
     """Give a template another name or other fields. Links that it filled stay as they are."""
     new_name = fields.pop("name", None)
     with name_is_free(error_table.TEMPLATE_TAKEN):

@@ -11,7 +11,12 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Instant, Uuid
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.endpoint_fields import endpoint_rules
-from backend.domain.webhooks.endpoint_json import delivery_json, endpoint_json
+from backend.domain.webhooks.endpoint_json import (
+    WebhookDeliveryJson,
+    WebhookJson,
+    delivery_json,
+    endpoint_json,
+)
 from backend.json_api import error_table
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.body_fields import BodyFields
@@ -67,7 +72,7 @@ async def get_webhooks() -> dict[str, Any]:
     status=201,
     answer="WebhookWithSecret",
 )
-async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
+async def post_webhook(fields: dict[str, Any]) -> tuple[WebhookJson, int]:
     """Make a webhook. Only this answer, and that of a new secret, show the secret."""
     webhook = await endpoints.create_endpoint(
         resources().database, caller().org_id, fields, resources().clock(), caller().permissions
@@ -83,7 +88,7 @@ async def post_webhook(fields: dict[str, Any]) -> tuple[dict[str, Any], int]:
     path_parameter=_ID,
     answer="Webhook",
 )
-async def get_webhook(webhook_text: str) -> dict[str, Any]:
+async def get_webhook(webhook_text: str) -> WebhookJson:
     """One webhook."""
     return await _webhook_json(await _own_webhook(webhook_text))
 
@@ -97,7 +102,7 @@ async def get_webhook(webhook_text: str) -> dict[str, Any]:
     body=_CHANGES,
     answer="Webhook",
 )
-async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def patch_webhook(webhook_text: str, fields: dict[str, Any]) -> WebhookJson:
     """Change the fields in the body. A webhook that sleeps goes on sleeping."""
     return await _webhook_json(
         await endpoints.change_endpoint(
@@ -127,7 +132,7 @@ async def remove_webhook(webhook_text: str) -> None:
     path_parameter=_ID,
     answer="WebhookDelivery",
 )
-async def test_webhook(webhook_text: str) -> dict[str, Any]:
+async def test_webhook(webhook_text: str) -> WebhookDeliveryJson:
     """Send a test event, and show what the receiver answered."""
     database, now = resources().database, resources().clock()
     delivery = await send_test(database, resources().receivers, caller().org_id, webhook_text, now)
@@ -142,7 +147,7 @@ async def test_webhook(webhook_text: str) -> dict[str, Any]:
     path_parameter=_ID,
     answer="Webhook",
 )
-async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
+async def go_on_with_webhook(webhook_text: str) -> WebhookJson:
     """Wake a webhook that sleeps, or try one that fails at once. It gets all events that waited, in order."""
     return await _webhook_json(await endpoints.go_on(resources().database, caller().org_id, webhook_text))
 
@@ -156,7 +161,7 @@ async def go_on_with_webhook(webhook_text: str) -> dict[str, Any]:
     body=BodyFields({"from": Instant()}, required=("from",)),
     answer="Webhook",
 )
-async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str, Any]:
+async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> WebhookJson:
     """Send again the events that were stored since a moment."""
     since: datetime = fields["from"]
     if since > resources().clock():
@@ -174,7 +179,7 @@ async def replay_webhook(webhook_text: str, fields: dict[str, Any]) -> dict[str,
     path_parameter=_ID,
     answer="WebhookWithSecret",
 )
-async def rotate_webhook_secret(webhook_text: str) -> dict[str, Any]:
+async def rotate_webhook_secret(webhook_text: str) -> WebhookJson:
     """Make a new secret, and show it this once. The secret before it goes on to sign for a day."""
     database, now = resources().database, resources().clock()
     changed = await endpoints.rotate_secret(database, caller().org_id, webhook_text, now)
@@ -200,6 +205,6 @@ async def _own_webhook(webhook_text: str) -> Endpoint:
     return await endpoints.get_endpoint(resources().database, caller().org_id, webhook_text)
 
 
-async def _webhook_json(endpoint: Endpoint, *, shows_secret: bool = False) -> dict[str, Any]:
+async def _webhook_json(endpoint: Endpoint, *, shows_secret: bool = False) -> WebhookJson:
     names = await tag_names(resources().database, caller().org_id, [endpoint])
     return endpoint_json(endpoint, names, shows_secret=shows_secret)
