@@ -1,8 +1,7 @@
 """A link with a value in every field that a link can have, exported, restored and compared.
 
-The check of an archive refuses a link that is not in the form in which it is stored. So a field that is added
-to links, and forgotten in `archived_documents/links.py`, makes every archive with such a link impossible to
-restore.
+The check of an archive refuses a link that is not in the form in which it is stored, and fields that it does
+not know. So a field that is forgotten there makes every archive with such a link impossible to restore.
 """
 
 from __future__ import annotations

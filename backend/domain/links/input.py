@@ -10,7 +10,6 @@ from typing import Any
 from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
 from backend.domain.fields.destination_templates import DestinationAddress
 from backend.domain.fields.item_names import ItemName
-from backend.domain.fields.parameter_names import ParameterNames
 from backend.domain.fields.rules import (
     Flag,
     HostName,
@@ -20,20 +19,20 @@ from backend.domain.fields.rules import (
     Rule,
     Text,
     WebAddress,
-    Word,
     parse_fields,
 )
 from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.links.links import (
+    CLEARABLE_TOLD_FIELDS,
     FALLBACK_FIELDS,
     SOCIAL_FIELDS,
+    TOLD_FIELDS,
     UTM_FIELDS,
     Behavior,
     CreatedBy,
     Link,
-    QueryPrecedence,
 )
 from backend.domain.links.rules.input import LinkRules
 from backend.domain.links.tags import TagNames
@@ -60,13 +59,7 @@ CREATE_OPTIONAL: dict[str, Rule[Any]] = {"selected_path": LinkPath(), **OPTIONAL
 CREATE_FIELDS: dict[str, Rule[Any]] = CREATE_REQUIRED | CREATE_OPTIONAL
 UPDATE_FIELDS: dict[str, Rule[Any]] = {**REQUIRED, **OPTIONAL}
 # Fields of operations that are not in the contract.
-EXTERNAL_ID = Text(256, shown=True)
-FORWARDING_FIELDS: Mapping[str, Rule[Any]] = {
-    "forwards_path": Flag(),
-    "forwards_query": ParameterNames(),
-    "adds_link_id": Flag(),
-    "query_precedence": Word(QueryPrecedence),
-}
+EXTERNAL_ID = TOLD_FIELDS["external_id"]
 LINK_RULES = LinkRules()
 NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     **CREATE_FIELDS,
@@ -75,7 +68,7 @@ NEW_LINK_FIELDS: dict[str, Rule[Any]] = {
     "rules": LINK_RULES,
     TEMPLATE_FIELD: ItemName(),
     "is_enabled": Flag(),
-    **FORWARDING_FIELDS,
+    **TOLD_FIELDS,
     **LIMIT_FIELDS,
 }
 CHANGE_FIELDS: dict[str, Rule[Any]] = {
@@ -87,16 +80,15 @@ CHANGE_FIELDS: dict[str, Rule[Any]] = {
     "rules": LINK_RULES,
     "is_enabled": Flag(),
     "is_archived": Flag(),
-    **FORWARDING_FIELDS,
+    **TOLD_FIELDS,
     **LIMIT_FIELDS,
 }
 # Null, and for a text "", stand for such a field that is not set.
-CLEARABLE = frozenset(
-    {*OPTIONAL, "external_id", "tags", TEMPLATE_FIELD, "forwards_query", "query_precedence", *LIMIT_FIELDS}
-)
+CLEARABLE = frozenset({*OPTIONAL, "tags", TEMPLATE_FIELD, *CLEARABLE_TOLD_FIELDS, *LIMIT_FIELDS})
 # Only null clears these: "" is no number, and an empty variable must not remove a password unnoticed.
 CLEARED_BY_NULL_ONLY = frozenset(
-    {"ios_behavior", "android_behavior", "max_clicks", "password", "forwards_query", "query_precedence"}
+    {"ios_behavior", "android_behavior", "max_clicks", "password"}
+    | {name for name in CLEARABLE_TOLD_FIELDS if not isinstance(TOLD_FIELDS[name], Text)}
 )
 _LIMITS = frozenset({*LIMIT_FIELDS, "password_hash"})
 _FIXED = frozenset({"domain", "selected_path"})
@@ -134,6 +126,7 @@ class NewLink:
     ) -> Link:
         """The link with this path. New links are enabled (decisions, "initial is_enabled")."""
         fields, made = self.fields, now.replace(microsecond=0)
+        told = {name: fields[name] for name in TOLD_FIELDS if name in fields}
         return Link(
             id=link_id,
             org_id=org_id,
@@ -151,14 +144,10 @@ class NewLink:
             social=_set_ones(fields, SOCIAL_FIELDS),
             fallbacks=_set_ones(fields, FALLBACK_FIELDS),
             custom_data=fields.get("custom_data"),
-            external_id=fields.get("external_id"),
             limits=NO_LIMITS.changed(fields),
             tag_ids=fields.get("tag_ids", []),
             rules=fields.get("rules", []),
-            forwards_path=fields.get("forwards_path", False),
-            forwards_query=fields.get("forwards_query"),
-            adds_link_id=fields.get("adds_link_id", not is_signed(fields["destination_url"])),
-            query_precedence=fields.get("query_precedence"),
+            **{"adds_link_id": not is_signed(fields["destination_url"]), **told},
         )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from backend.domain.fields.parameter_names import ParameterNames
+from backend.domain.fields.rules import Flag, Rule, Text, Word
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.limits import NO_LIMITS, LinkLimits
 from backend.domain.links.rules.rule_json import rule_targets
@@ -80,6 +83,14 @@ class Hold:
     why: str
 
 
+def _told(rule: Rule[Any], default: Any = None, *, redirects: bool = False) -> Any:
+    """A field that requests give by this rule, as it is stored. If it is None by default, null clears it.
+
+    `redirects` says whether redirects need it.
+    """
+    return field(default=default, metadata={"rule": rule, "redirects": redirects})
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A dynamic link.
@@ -110,16 +121,16 @@ class Link:
     custom_data: dict[str, Any] | None = None
     created_by: CreatedBy = CreatedBy.REST
     imported_clicks: ImportedClicks | None = None
-    external_id: str | None = None
+    external_id: str | None = _told(Text(256, shown=True))
     tag_ids: list[TagId] = field(default_factory=list)
     archived_at: datetime | None = None
     was_enabled: bool = False
     limits: LinkLimits = NO_LIMITS
     rules: list[dict[str, Any]] = field(default_factory=list)
-    forwards_path: bool = False
-    forwards_query: list[str] | None = None
-    adds_link_id: bool = True
-    query_precedence: QueryPrecedence | None = None
+    forwards_path: bool = _told(Flag(), False, redirects=True)
+    forwards_query: list[str] | None = _told(ParameterNames(), redirects=True)
+    adds_link_id: bool = _told(Flag(), True, redirects=True)
+    query_precedence: QueryPrecedence | None = _told(Word(QueryPrecedence), redirects=True)
     hold: Hold | None = None
 
     @property
@@ -145,3 +156,13 @@ class Link:
         if self.limits.is_expired(now):
             return LinkState.EXPIRED
         return LinkState.NOT_STARTED if self.limits.is_before_start(now) else LinkState.ENABLED
+
+
+_TOLD = [item for item in fields(Link) if "rule" in item.metadata]
+# The rules of fields that need nothing else, by their names; which of them null clears; and, of those that
+# redirects don't need, what they are by default.
+TOLD_FIELDS: Mapping[str, Rule[Any]] = {item.name: item.metadata["rule"] for item in _TOLD}
+CLEARABLE_TOLD_FIELDS = frozenset(item.name for item in _TOLD if item.default is None)
+NOT_FOR_REDIRECTS: Mapping[str, Any] = {
+    item.name: item.default for item in _TOLD if not item.metadata["redirects"]
+}

@@ -19,7 +19,7 @@ from backend.domain.ids import OrgId, TagId
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.forwarding import Forwarding, filled_in
 from backend.domain.links.destinations.policy import leads_to
-from backend.domain.links.links import Link
+from backend.domain.links.links import NOT_FOR_REDIRECTS, Link
 
 # What a usual link takes: 100,000 of them fit into 100 MB.
 LINK_BYTES = 1_000
@@ -166,7 +166,6 @@ def _only_what_redirects_need(link: Link) -> Link:
         link_name="",
         created_at=_EPOCH,
         modified_at=_EPOCH,
-        external_id=None,
         utm=_shared(link.utm),
         social=link.social or _NONE,
         fallbacks=link.fallbacks or _NONE,
@@ -174,6 +173,7 @@ def _only_what_redirects_need(link: Link) -> Link:
         imported_clicks=None,
         tag_ids=_NO_TAGS,
         rules=link.rules or _NO_RULES,
+        **NOT_FOR_REDIRECTS,
     )
 
 

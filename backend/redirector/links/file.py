@@ -22,7 +22,7 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.domains.settings import NO_SETTINGS, LinkDomain
 from backend.domain.ids import OrgId
 from backend.domain.links.limits import LIMIT_TIMES, NO_LIMITS, LinkLimits
-from backend.domain.links.links import Behavior, CreatedBy, Hold, Link, QueryPrecedence
+from backend.domain.links.links import NOT_FOR_REDIRECTS, Behavior, CreatedBy, Hold, Link, QueryPrecedence
 from backend.storage.accounts.domain_settings import from_plain, to_plain
 from backend.storage.links.changes import ClusterTime
 
@@ -39,7 +39,8 @@ ResultT = TypeVar("ResultT")
 _NO_DOMAINS: Mapping[str, LinkDomain] = {}
 # An archived link is not enabled, which is all that redirects need to know of it.
 _NOT_NEEDED = frozenset(
-    {"created_at", "modified_at", "imported_clicks", "external_id", "tag_ids", "archived_at", "was_enabled"}
+    {"created_at", "modified_at", "imported_clicks", "tag_ids", "archived_at", "was_enabled"}
+    | NOT_FOR_REDIRECTS.keys()
 )
 
 

@@ -9,20 +9,17 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.links.limits import LIMIT_FIELDS
 from tests.api.link_calls import API, CONTRACT_FIELDS, info, link_body, wrong
 from tests.api.whole_links import Links
+from tests.archives.test_every_link_field import GIVEN
 from tests.conftest import MovableClock, OrganizationFactory
 
-ALL_FIELDS: dict[str, Any] = CONTRACT_FIELDS | {
-    "external_id": "sku-1",
+# What a link of the archive's test has, but for its limits and tags, which other tests are about.
+ALL_FIELDS: dict[str, Any] = {
+    **{name: value for name, value in GIVEN.items() if name not in {"tags", *LIMIT_FIELDS}},
+    **CONTRACT_FIELDS,
     "is_enabled": False,
-    "ios_fallback_url": "https://shop.example/ios",
-    "android_fallback_url": "https://shop.example/android",
-    "desktop_url": "https://shop.example/desktop",
-    "forwards_path": True,
-    "adds_link_id": False,
-    "query_precedence": "visitor",
-    "forwards_query": ["ref", "gclid"],
     "rules": [
         {
             "if": {

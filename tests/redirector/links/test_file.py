@@ -62,9 +62,10 @@ def file_at(path: Path, database: str = "here/waylink", longest_use: timedelta =
 
 
 def test_links_come_back_as_they_were(path: Path) -> None:
-    """Every field that a redirect needs, and the apps, in order; only the owner may read or write it."""
-    links = [(link_at("b"), APPS), (link_at("a"), Apps())]
-    file_at(path).write(links, NOW, (1_800_000_000, 7))
+    """Every field that a redirect needs and no other, and the apps, in order; only the owner may read it."""
+    links = [(replace(link_at("b"), forwards_path=True), APPS), (link_at("a"), Apps())]
+    named = [(replace(link, external_id="sku-7"), apps) for link, apps in links]
+    file_at(path).write(named, NOW, (1_800_000_000, 7))
     kept = file_at(path).read(NOW + DAY)
     assert (kept.links, kept.cluster_time) == (links, (1_800_000_000, 7))
     assert path.stat().st_mode & 0o777 == 0o600

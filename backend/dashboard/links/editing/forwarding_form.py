@@ -7,8 +7,7 @@ from typing import Any
 from backend.dashboard.frame.form import field
 from backend.dashboard.links.editing.form import Fields, Problems
 from backend.domain.errors import InvalidField
-from backend.domain.links.input import FORWARDING_FIELDS
-from backend.domain.links.links import Link
+from backend.domain.links.links import TOLD_FIELDS, Link
 
 _PATH, _NAMES, _ADDS, _PRECEDENCE = "forwards_path", "forwards_query", "adds_link_id", "query_precedence"
 # The box that leaves addresses as they are.
@@ -55,7 +54,7 @@ def read_forwarding(fields: Fields) -> tuple[dict[str, Any], Problems]:
         return body, {_NAMES: "must have a name, such as ref"}
     try:
         if passed is not None:
-            FORWARDING_FIELDS[_NAMES].parse(_NAMES, passed)
+            TOLD_FIELDS[_NAMES].parse(_NAMES, passed)
     except InvalidField as error:
         return body, {_NAMES: error.rule}
     return body, {}

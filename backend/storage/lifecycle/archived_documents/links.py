@@ -11,8 +11,6 @@ from backend.domain.fields.item_names import ItemName, name_key
 from backend.domain.fields.rules import Flag, Number, Uuid, parse_string
 from backend.domain.links.destinations.forwarding import refuse_unused_path
 from backend.domain.links.input import (
-    EXTERNAL_ID,
-    FORWARDING_FIELDS,
     HOLD_REASON,
     IMPORTED_FROM,
     LINK_RULES,
@@ -22,7 +20,7 @@ from backend.domain.links.input import (
     parse_new_link,
 )
 from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES, NO_LIMITS, LinkLimits
-from backend.domain.links.links import UTM_FIELDS, Behavior
+from backend.domain.links.links import CLEARABLE_TOLD_FIELDS, TOLD_FIELDS, UTM_FIELDS, Behavior
 from backend.domain.links.tags import MOST_ON_A_LINK, TagColor
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import (
@@ -91,9 +89,8 @@ _TEMPLATE = DocumentFields(
 )
 _TAG_IDS = list_of(Uuid().parse, MOST_ON_A_LINK)
 _STATE = (
-    "created_at", "modified_at", "is_enabled", "external_id", "archived_at", "was_enabled", "tag_ids",
-    "rules", "forwards_path", "forwards_query",
-    "adds_link_id", "query_precedence",
+    "created_at", "modified_at", "is_enabled", "archived_at", "was_enabled", "tag_ids",
+    "rules", *TOLD_FIELDS,
 )  # fmt: skip
 
 
@@ -115,15 +112,13 @@ def _link(document: Document, context: ArchiveContext) -> None:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
     as_stored("rules", link.rules, LINK_RULES.parse)
-    Flag().parse("forwards_path", link.forwards_path)
-    as_stored("forwards_query", link.forwards_query, or_none(FORWARDING_FIELDS["forwards_query"].parse))
-    Flag().parse("adds_link_id", link.adds_link_id)
-    as_stored("query_precedence", link.query_precedence, or_none(FORWARDING_FIELDS["query_precedence"].parse))
+    for name, rule in TOLD_FIELDS.items():
+        parse = or_none(rule.parse) if name in CLEARABLE_TOLD_FIELDS else rule.parse
+        as_stored(name, getattr(link, name), parse)
     refuse_unused_path(link)
     if "hold" in document:
         _HOLD("hold", document["hold"])
         made = replace(made, hold=link.hold)
-    or_none(EXTERNAL_ID.parse)("external_id", link.external_id)
     or_none(time)("archived_at", link.archived_at)
     _LIMITS("limits", document.get("limits", {}))
     made = replace(made, limits=_limits(document.get("limits", {})))
