@@ -108,7 +108,7 @@ def _running(command: tuple[str, ...], port: int, environment: dict[str, str] | 
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and process.poll() is None:
         try:
             httpx.get(url, timeout=5)

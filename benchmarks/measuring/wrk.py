@@ -12,6 +12,7 @@ from pathlib import Path
 
 HOST = "go.bench.localhost"
 _LINKS = Path(__file__).with_name("links.lua")
+_VISITS = Path(__file__).with_name("visits.lua")
 _MILLISECONDS = {"us": 0.001, "ms": 1, "s": 1000}
 
 
@@ -52,6 +53,14 @@ async def visit_links(url: str, seconds: int, links: int, start: int = -1) -> Ru
     """
     arguments = ["-s", str(_LINKS), url, "--", str(links), str(start)]
     return await _run(seconds, ["-c32", "-H", f"Host: {HOST}", *arguments])
+
+
+async def visit(url: str, seconds: int, visits: Path) -> Run:
+    """Ask for what a file says (visits.lua) over 32 connections for this many seconds."""
+    run = await _run(seconds, ["-c32", "-H", f"Host: {HOST}", "-s", str(_VISITS), url, "--", str(visits)])
+    if run.errors:
+        raise RuntimeError(f"{run.errors} answers were no redirects")
+    return run
 
 
 async def post(url: str, seconds: int, script: Path, *arguments: str) -> Run:

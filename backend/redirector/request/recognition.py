@@ -152,8 +152,13 @@ def _without_people(lowered: str, found: int) -> str:
 
 
 def _word_around(text: str, place: int) -> str | None:
-    """The word of the text that has the letter at this place."""
-    return next((word[0] for word in _WORD.finditer(text) if word.start() <= place < word.end()), None)
+    """The word of the text that has the letter at this place; None if there is no such place."""
+    if place < 0:
+        return None
+    while place and _WORD.match(text, place - 1):
+        place -= 1
+    word = _WORD.match(text, place)
+    return word[0] if word else None
 
 
 def _names(name: str, found: int, text: str) -> Iterator[str]:

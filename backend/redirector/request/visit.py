@@ -24,6 +24,7 @@ _DEVICE_COOKIE = re.compile(
 )
 
 
+_USUAL_REFERRER = re.compile(rb"https?://([A-Za-z0-9.-]+)(?:[/?#]|$)")
 # X-FB-HTTP-Engine, which Facebook's app sends, comes with X-Purpose only.
 _PURPOSES = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
 _AHEAD = re.compile(rb"prefetch|prerender|preview", re.IGNORECASE)
@@ -168,6 +169,8 @@ def host_name(header: bytes) -> str | None:
 @remember(most_bytes=2_000_000, longest_key=_LONGEST_REFERRER)
 def referrer_host(referrer: bytes) -> str | None:
     """The host in a Referer header; None if it has none."""
+    if usual := _USUAL_REFERRER.match(referrer):  # hardly two addresses are alike, but many hosts are
+        return host_name(usual[1])
     try:
         return normalize_host(urlsplit(referrer.decode("latin-1")).hostname or "")
     except ValueError:
