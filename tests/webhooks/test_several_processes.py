@@ -15,8 +15,9 @@ import pytest
 
 from backend.app import Service
 from backend.domain.feed.cursor import Cursor
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.processes.leases import end_lease, live_leases, take_lease
+from backend.storage.schema.work_item import WorkItem
 from backend.storage.webhooks.endpoint_leases import (
     count_by_holder,
     free_endpoints,
@@ -74,6 +75,33 @@ async def test_who_was_stopped_sets_nothing_back(quiet: Database) -> None:
     await change_endpoint(quiet, organization.id, made.id, {"batch_size": 2})
     assert not await store_progress(quiet, other.moved(Cursor(10)))
     assert (await get_endpoint(quiet, organization.id, made.id)).cursor == Cursor(9)
+
+
+async def test_an_endpoint_that_can_not_be_read_is_tried_again(quiet: Database) -> None:
+    """Whoever took it and could not read it does not hold it: once it is mended, it is delivered to."""
+    organization = await create_test_organization(quiet)
+    made = await create_endpoint(quiet, organization.id, {"url": "https://crm.example/"}, utc_now())
+    assert await take_lease(quiet, "w/one", "one", timedelta(seconds=30))
+
+    async def free() -> list[WorkItem[Document]]:
+        found = await free_endpoints(quiet, await live_leases(quiet, "w/"), 9)
+        return [item for item in found if item.id == made.id]
+
+    former = await quiet["webhooks"].find_one({"_id": made.id})
+    assert former
+    for field, damage in (("sent_to", "x"), ("types", 5)):
+        await quiet["webhooks"].update_one({"_id": made.id}, {"$set": {field: damage}})
+        [own] = await free()
+        with pytest.raises((ValueError, TypeError)):
+            await take_free(quiet, "w/one", own.read())
+        await quiet["webhooks"].update_one({"_id": made.id}, {"$set": {field: former[field]}})
+    [own] = await free()
+    held = await take_free(quiet, "w/one", own.read())
+    assert held
+    assert held.endpoint.id == made.id
+    await release(quiet, held)
+    await quiet["webhooks"].delete_one({"_id": made.id})
+    await end_lease(quiet, "w/one", "one")
 
 
 async def test_killed_and_stopped(service: Service, mongodb_uri: str, tmp_path: Path, hook: Receiver) -> None:

@@ -94,7 +94,10 @@ def _as_held(held: HeldEndpoint) -> Document:
 
 
 async def take_free(database: Database, holder: str, free: Document) -> HeldEndpoint | None:
-    """Take one of the `free_endpoints`; None if another process was quicker, or it is gone."""
+    """Take one of the `free_endpoints`; None if another process was quicker, or it is gone.
+
+    Raises whatever error is found in its document.
+    """
     document = await unrecorded(database)[NAME].find_one_and_update(
         {"_id": free["_id"], "org_id": free["org_id"], "term": free["term"], **_AWAKE},
         {"$set": {"holder": holder}, "$inc": {"term": 1}},
@@ -102,4 +105,11 @@ async def take_free(database: Database, holder: str, free: Document) -> HeldEndp
     )
     if document is None:
         return None
-    return HeldEndpoint(from_document(document), holder, document["term"], Cursor.parse(document["sent_to"]))
+    try:
+        return HeldEndpoint(
+            from_document(document), holder, document["term"], Cursor.parse(document["sent_to"])
+        )
+    except Exception:  # it is free again, or nobody would try it once it is mended
+        taken = {"_id": document["_id"], "org_id": document["org_id"], "holder": holder}
+        await unrecorded(database)[NAME].update_one(taken, {"$set": {"holder": None}})
+        raise
