@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 from backend.domain.errors import OperatorError
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
-_WORKBOOK = b"PK\x03\x04"  # .xlsx and .ods are ZIP archives
+_WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods are ZIP archives, .xls is older
 # How much of a file is looked at for zeros: in UTF-16, every second byte of plain text is one.
 _SAMPLE = 4096
 # The first line by which a file tells Excel what separates its cells.
@@ -31,6 +32,15 @@ _QUOTED = re.compile(r'"[^"]*"')
 
 class UnreadableCsv(OperatorError):
     """The whole file can't be imported. The message says why."""
+
+
+def plain_name(name: str) -> str:
+    """A column's name in small letters, without what nobody sees, and with one blank for `_`, `-` and blanks.
+
+    Files that were put together have the mark of their encoding within.
+    """
+    seen = "".join(character for character in name if category(character) != "Cf")
+    return " ".join(seen.replace("_", " ").replace("-", " ").lower().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ def read_text(path: Path) -> str:
     Raises UnreadableCsv for a workbook.
     """
     data = path.read_bytes()
-    if data.startswith(_WORKBOOK):
+    if data.startswith(_WORKBOOKS):
         raise UnreadableCsv(f"{path} is a workbook: save its sheet as CSV.")
     for bom, encoding in _BOMS:
         if data.startswith(bom):

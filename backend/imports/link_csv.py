@@ -9,7 +9,7 @@ from pathlib import Path
 from backend.domain.fields.spreadsheets import as_it_was
 from backend.domain.links.input import CREATE_REQUIRED
 from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults
-from backend.imports.csv_file import Line, UnreadableCsv, read_lines
+from backend.imports.csv_file import Line, UnreadableCsv, plain_name, read_lines
 from backend.imports.report import REPORT_COLUMNS
 from backend.imports.row import COLUMNS, ImportRow, LeftOut, Repeats
 from backend.imports.spreadsheet import is_address
@@ -52,7 +52,7 @@ def _own_columns(head: list[str], lines: list[Line]) -> list[str | None]:
 
 
 def _spelled_as_ours(name: str) -> str:
-    return "_".join(name.lower().replace("_", " ").replace("-", " ").split())
+    return plain_name(name).replace(" ", "_")
 
 
 def _renamed(head: list[str], file_names: Mapping[str, str]) -> list[str | None]:

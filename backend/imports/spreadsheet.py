@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from backend.domain.fields.spreadsheets import as_it_was
 from backend.domain.links.limits import LIMIT_FIELDS
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS
 from backend.imports.cells import SHORT_URL
-from backend.imports.csv_file import Line, UnreadableCsv, lines_of_table
+from backend.imports.csv_file import Line, UnreadableCsv, lines_of_table, plain_name
 from backend.imports.row import TAGS
 
 MOST_ROWS = 1_000
@@ -39,7 +40,8 @@ _COLUMN_OF = {
     for column in SHEET_COLUMNS
     for name in (column.replace("_", " "), *_OTHER_NAMES.get(column, ()))
 }
-_ADDRESSES = ("http://", "https://")
+# Without a scheme only with a path, as shop.com/x: else it could be the name of a file.
+_ADDRESS = re.compile(r"https?://.*|[^\s/:@.]+(?:\.[^\s/:@.]+)*\.[a-z]{2,}(?::[0-9]+)?/\S*", re.IGNORECASE)
 # The columns that a sheet without headings is taken to have, besides the first one with addresses.
 _WITHOUT_HEADINGS = ("link_name", "selected_path")
 
@@ -83,8 +85,7 @@ def read_spreadsheet(text: str) -> Spreadsheet:
     width = max(len(line.cells) for line in lines)
     if width > MOST_COLUMNS:
         raise UnreadableCsv(f"There are {width} columns, and at most {MOST_COLUMNS} are possible.")
-    named = [_COLUMN_OF.get(" ".join(cell.replace("_", " ").replace("-", " ").lower().split()))
-             for cell in lines[0].cells]  # fmt: skip
+    named = [_COLUMN_OF.get(plain_name(cell)) for cell in lines[0].cells]
     has_headings = any(named) or _has_only_headings([line.cells for line in lines[:2]])
     columns = named if has_headings else _guessed(lines[0].cells)
     columns = [*columns, *[None] * (width - len(columns))]
@@ -120,4 +121,4 @@ def _guessed(cells: Sequence[str]) -> list[str | None]:
 
 def is_address(cell: str) -> bool:
     """Whether the cell is a web address."""
-    return cell.strip().lower().startswith(_ADDRESSES)
+    return _ADDRESS.fullmatch(cell.strip()) is not None

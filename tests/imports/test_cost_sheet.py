@@ -22,6 +22,8 @@ def told(sheet: CostSheet) -> list[tuple[str, str, str, str]]:
         "Campaign name,Amount spent (EUR),Reporting starts\nspring,1234.5,2026-03-01\n",
         "Campaign;Date;Spend\nspring;01.03.2026;1.234,50\n",
         "\ufeffcampaign,day,amount\nspring,20260301,1234.5\n\n",
+        "campaign;day;amount\nspring;01.03.2026 00:00;1234,50\n",
+        "campaign,day,amount\nspring,2026-03-01T00:00:00.000,1234.50\n",
     ],
 )
 def test_exports_are_read_as_they_are(text: str) -> None:

@@ -390,6 +390,7 @@ async def test_rows_that_close_a_loop(
             "Is Ziel where the links lead",
         ),
         (b"PK\x03\x04", "is a workbook: save its sheet as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook: save its sheet as CSV"),
         (b'domain,destination_url,link_name\n"a', "is not a CSV file"),
     ],
 )

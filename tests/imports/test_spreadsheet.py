@@ -6,7 +6,7 @@ import pytest
 
 from backend.imports.csv_file import UnreadableCsv
 from backend.imports.sheet_rows import CommonCells, sheet_rows
-from backend.imports.spreadsheet import MOST_COLUMNS, MOST_ROWS, read_spreadsheet
+from backend.imports.spreadsheet import MOST_COLUMNS, MOST_ROWS, is_address, read_spreadsheet
 
 A, B = "https://shop.example/a", "https://shop.example/b"
 
@@ -43,6 +43,16 @@ def test_a_column_of_addresses(text: str) -> None:
     """Under a name that is not known it is taken for the destination, which the menu above it can change."""
     assert [row["destination_url"] for row in cells(text)] == [A, B]
     assert read_spreadsheet(text).headings
+
+
+def test_addresses_without_a_scheme() -> None:
+    """With a path they are addresses, which a file's name or a plain word is not."""
+    assert cells("shop.example/x\tA\nshop.example:8080/y\tB") == [
+        {"destination_url": "shop.example/x", "link_name": "A"},
+        {"destination_url": "shop.example:8080/y", "link_name": "B"},
+    ]
+    for text in ("kite.jpg", "and/or", "a@b.example/", "5.50/piece"):
+        assert not is_address(text)
 
 
 def test_quoted_cells() -> None:

@@ -60,6 +60,7 @@ def test_a_line_that_tells_the_separator(tmp_path: Path, told: str) -> None:
         " DOMAIN , destination url , Link-Name ",
         "domain,destination_url,link_name,,",
         "domain,destination_url,link_name,  ,",
+        "\ufeff\ufeffdomain,destination\u200b_url,\u00a0link_name,,",
     ],
 )
 def test_names_of_columns(tmp_path: Path, head: str) -> None:

@@ -11,6 +11,8 @@ from datetime import UTC, date, datetime
 
 # Day, month and year, of which only dots say that the day comes first.
 _WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
+# As spreadsheets and databases write the time of a day that has none.
+_MIDNIGHT = re.compile(r",?[ T]0?0:00(?::00(?:\.0+)?)?$", re.ASCII)
 _PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 # The seconds of times from 2001 to 2128.
@@ -18,7 +20,8 @@ _SECONDS = range(10**9, 5 * 10**9)
 
 
 def written_day(text: str) -> date | None:
-    """The day in this text: 2026-03-01, 20260301 or 01.03.2026. None if it is none."""
+    """The day in this text: 2026-03-01, 20260301 or 01.03.2026, also at midnight. None if it is none."""
+    text = _MIDNIGHT.sub("", text.strip())
     try:
         if dotted := _WITH_DOTS.fullmatch(text):
             day, month, year, *clock = dotted.groups()

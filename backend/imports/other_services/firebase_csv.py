@@ -58,7 +58,7 @@ class FirebaseExport:
 
 def read_firebase_export(path: Path, domains: Mapping[str, str]) -> FirebaseExport:
     """Read an export file. `domains` maps the old domain of links to the new one. Raises UnreadableCsv."""
-    lines = read_lines(path)
+    lines = [Line(line.number, _without_empty_end(line.cells)) for line in read_lines(path)]
     if lines and "://" not in lines[0].cells[0]:
         lines = lines[1:]
     if not lines:
@@ -72,6 +72,11 @@ def read_firebase_export(path: Path, domains: Mapping[str, str]) -> FirebaseExpo
     export = FirebaseExport([], {})
     export.rows.extend(_rows(lines, domains, export.apps))
     return export
+
+
+def _without_empty_end(cells: list[str]) -> list[str]:
+    """The cells without empty ones behind the last field, as spreadsheets add them."""
+    return cells if any(cell.strip() for cell in cells[len(_FIELDS) :]) else cells[: len(_FIELDS)]
 
 
 def _rows(

@@ -148,6 +148,10 @@ def test_files_that_are_no_export(tmp_path: Path) -> None:
     """A file with other columns, or without links, is refused whole."""
     with pytest.raises(UnreadableCsv, match="Line 1 has 28 columns; an export"):
         read_firebase_export(export_of(tmp_path, {1: "https://a.example/b"}, fields=28), {})
+    with pytest.raises(UnreadableCsv, match="Line 1 has 31 columns; an export"):
+        read_firebase_export(export_of(tmp_path, {1: "https://a.example/b", 31: "x"}, fields=31), {})
+    with_empty_end = export_of(tmp_path, {1: "https://a.example/b", 2: "https://b.example/"}, fields=31)
+    assert len(read_firebase_export(with_empty_end, {}).rows) == 1
     for rows in ((), ({1: "Short link"},)):
         with pytest.raises(UnreadableCsv, match="has no links in it"):
             read_firebase_export(export_of(tmp_path, *rows), {})
