@@ -90,6 +90,8 @@ CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
         "Office before it opens a browser": "Mozilla/4.0 (compatible; ms-office; MSOffice 16)",
         "Outlook before it opens a browser": "Mozilla/4.0 (compatible; MSIE 7.0; Windows NT 10.0; WOW64; Trident/7.0; .NET4.0C; Microsoft Outlook 16.0.5095; ms-office; MSOffice 16)",
         "Office, whether a document is there": "Microsoft Office Existence Discovery",
+        "Word on Windows before it opens a browser": "Microsoft Office/16.0 (Windows NT 10.0; Microsoft Word 16.0.17328; Pro)",
+        "Word on a Mac before it opens a browser": "Microsoft Office Word/16.43.1108 (Mac OS/11.0.1; Desktop; es-MX; NonAppStore; Apple/MacBookAir8,2)",
         "a robot that is on no list, by its address": "acme-link-thing/2.0 (+https://acme.example/about)",
         "a robot in the form of one": "Mozilla/5.0 (compatible; Zygomorph/1.2)",
         "a program that says no more than its name": "zygomorph/1.2",
@@ -118,12 +120,14 @@ CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
         "Steam": "Valve/Steam HTTP Client 1.0 (SteamChatURLLookup)",
         "Meta's agent": "meta-externalagent/1.1 (+https://developers.facebook.com/docs/sharing/webmasters/crawler)",
         "Yahoo": "Yahoo:LinkExpander:Slingstone",
+        "Viber": "Viber/12.0",
         "Zulip": "Mozilla/5.0 (compatible; ZulipURLPreview/8.4; +https://chat.zulip.org)",
     },
     (ClientKind.HTTP_CLIENT, Platform.DESKTOP): {
         "curl": "curl/8.5.0",
         "httpx": "python-httpx/0.27.0",
         "Go": "Go-http-client/2.0",
+        "Deno": "Deno/1.40.2",
         "okhttp": "okhttp/4.12.0",
     },
     # What apps ask with themselves, where nobody sees an answer.
