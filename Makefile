@@ -92,6 +92,7 @@ bench: setup ## Measure the service and the browser SDK on this machine
 	@$(BIN)/python -m benchmarks.credit --links 0 --clicks 0 --sales 1000000 --only "customer, linear" \
 	  --data build/bench/sales
 	@$(BIN)/python -m benchmarks.many_organizations --clicks 1000000 --minutes 5
+	@$(BIN)/python -m benchmarks.erased_bytes --links 10000 --clicks 2000000 --sales 40000
 	@$(BIN)/python -m benchmarks.dashboard_pages
 	@$(BIN)/python -m benchmarks.dashboard_pages --links 40000 --clicks 5000000 --sales 100000 $(YEAR)
 	@$(BIN)/python -m benchmarks.command_line

@@ -196,12 +196,12 @@ async def _keep_shorter(host: _Host, analytics: Analytics) -> None:
 
 async def _delete_a_file(host: _Host, analytics: Analytics) -> None:
     host.files_deleted += 1
-    AnalyticsProcess(host.settings.data_dir).delete_file(host.anybody_small().org_id)
+    AnalyticsProcess(host.settings.data_dir).delete_files(host.anybody_small().org_id)
 
 
 async def _delete_the_large_file(host: _Host, analytics: Analytics) -> None:
     host.files_deleted += 1
-    AnalyticsProcess(host.settings.data_dir).delete_file(host.large.org_id)
+    AnalyticsProcess(host.settings.data_dir).delete_files(host.large.org_id)
 
 
 async def _keep_up(host: _Host, analytics: Analytics) -> None:

@@ -11,8 +11,9 @@ from backend.concurrency.processes import who_locks
 from backend.domain.ids import LinkId, OrgId
 from backend.storage.analytics.clicks.click_windows import ClickWindow
 from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.messages import LOCK
+from backend.storage.analytics.messages import LOCK, folder_in
 from backend.storage.analytics.question import FactsNotReady
+from backend.storage.columns.tables.column_files import delete_all, paths_of
 from backend.system.clock import utc_now
 from benchmarks.measuring.servers import cpu_seconds_of, memory_of
 
@@ -46,14 +47,13 @@ class AnalyticsProcess:
         status = Path(f"/proc/{self.pid}/status").read_text()
         return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) * 1024 / 1e6
 
-    def file(self, org_id: OrgId) -> Path:
-        """The columns of an organization."""
-        return self.data_dir / "analytics" / f"{org_id}.duckdb"
+    def files(self, org_id: OrgId) -> list[Path]:
+        """The columns of an organization: the first file, and those of clicks."""
+        return paths_of(folder_in(self.data_dir), org_id)
 
-    def delete_file(self, org_id: OrgId) -> None:
+    def delete_files(self, org_id: OrgId) -> None:
         """Delete these columns, so that they are made again."""
-        for ending in ("", ".wal"):
-            Path(f"{self.file(org_id)}{ending}").unlink(missing_ok=True)
+        delete_all(folder_in(self.data_dir), org_id)
 
     async def until_gone(self) -> None:
         """Wait until it has ended: its files are whole at any time, but only then in one piece."""

@@ -16,6 +16,7 @@ import duckdb
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.files import FileQuestion
 from backend.storage.analytics.question import Question
+from backend.storage.columns.tables.written_columns import show_clicks
 from benchmarks.data.kept_year import Year
 from benchmarks.measuring.analytics_process import AnalyticsProcess, until_ready
 
@@ -40,7 +41,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Who can be asked: the process, by `analytics`, and a copy of its file."""
+    """Who can be asked: the process, by `analytics`, and copies of its files."""
 
     year: Year
     process: AnalyticsProcess
@@ -77,16 +78,20 @@ class Asking:
 
 @asynccontextmanager
 async def asking(year: Year) -> AsyncIterator[Asking]:
-    """The process and a copy of its file, once all facts are there."""
+    """The process and copies of its files, once all facts are there."""
     process, analytics = AnalyticsProcess(year.settings.data_dir), Analytics(year.database, year.settings)
     await until_ready(analytics, year.org_id)
     await analytics.close()
     await process.until_gone()
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as folder:
-        copy = shutil.copy(process.file(year.org_id), folder)
+        copies = [shutil.copy(path, folder) for path in process.files(year.org_id)]
         memory = f"{year.settings.analytics_memory}MB"
         bounds: dict[str, Any] = {"threads": year.settings.analytics_threads, "memory_limit": memory}
-        with duckdb.connect(str(copy), read_only=True, config=bounds) as directly:
+        with duckdb.connect(config=bounds) as directly:
+            for number, copy in enumerate(copies):
+                directly.execute(f"ATTACH '{copy}' AS file_{number} (READ_ONLY)")
+            directly.execute("USE file_0")
+            show_clicks(directly, [f"file_{number}" for number in range(1, len(copies))])
             await until_ready(analytics, year.org_id)  # starts it again
             yield Asking(year, process, analytics, directly)
             await analytics.close()

@@ -21,6 +21,7 @@ from backend.storage.clicks.blocks import ship_blocks
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.logs import LogHead
 from backend.storage.columns.loading import load
+from backend.storage.columns.tables.column_files import paths_of
 from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.database import open_database
 from backend.storage.driver.mongo import Database
@@ -102,8 +103,8 @@ async def _in_columns(database: Database, org_id: OrgId) -> int:
     """What the organization's columns take, when they are made now."""
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as name:
         store = ColumnStore(Path(name), EngineBounds())
-        file = store.attach(org_id, datetime.now(UTC))
-        await load(database, org_id, file.connection())
-        file.close()
+        files = store.attach(org_id, datetime.now(UTC))
+        await load(database, org_id, files.written())
+        files.close()
         store.close()
-        return file.path.stat().st_size
+        return sum(path.stat().st_size for path in paths_of(store.folder, org_id))

@@ -41,9 +41,9 @@ async def print_loading(year: Year) -> None:
     with tempfile.TemporaryDirectory(prefix="waylink-bench-") as folder:
         settings = year.settings
         store = ColumnStore(Path(folder), EngineBounds(settings.analytics_memory, settings.analytics_threads))
-        file = store.attach(year.org_id, datetime.now(UTC))
-        await load(year.database, year.org_id, file.connection(), note)
-        file.close()
+        files = store.attach(year.org_id, datetime.now(UTC))
+        await load(year.database, year.org_id, files.written(), note)
+        files.close()
         store.close()
     if len(seen) > 1:
         _print(year, seen[0], seen[-1])  # the first part is there when the clock begins
@@ -61,15 +61,16 @@ def _print(year: Year, first: _Seen, last: _Seen) -> None:
 async def print_making(year: Year) -> None:
     """Let the process make the organization's file anew, and print what that takes."""
     process = AnalyticsProcess(year.settings.data_dir)
-    process.delete_file(year.org_id)
+    process.delete_files(year.org_id)
     analytics = Analytics(year.database, year.settings)
     seconds = await until_ready(analytics, year.org_id)
     used, megabytes = process.cpu_seconds, process.most_megabytes
     await analytics.close()
     await process.until_gone()
-    size = process.file(year.org_id).stat().st_size / 1e6
+    sizes = [path.stat().st_size / 1e6 for path in process.files(year.org_id)]
     print(
         f"  all facts into columns: {seconds:.1f} s, {used:.1f} s of processor time; memory "
-        f"{megabytes:.0f} MB at the most{target(year, MOST_MEGABYTES)}; a file of {size:.0f} MB",
+        f"{megabytes:.0f} MB at the most{target(year, MOST_MEGABYTES)}; {len(sizes)} files of "
+        f"{sum(sizes):.0f} MB",
         flush=True,
     )

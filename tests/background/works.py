@@ -32,7 +32,7 @@ from backend.storage.apps.installs import record_install
 from backend.storage.archives.archives import ask_archive
 from backend.storage.clicks import merges
 from backend.storage.clicks.expired_days import sum_all
-from backend.storage.columns.tables.store import SUFFIX
+from backend.storage.columns.tables.column_files import SUFFIX
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.ledger.statement_signing import sign_all
 from backend.storage.lifecycle.organization_deletion import begin_due_deletions, finish_deletions
@@ -198,7 +198,7 @@ async def _keep_up(world: World) -> None:
 
 
 async def _is_loaded(world: World, organization: TestOrganization) -> bool:
-    with duckdb.connect(world.folder / f"{organization.id}{SUFFIX}", read_only=True) as connection:
+    with duckdb.connect(world.folder / f"{organization.id}.clicks{SUFFIX}", read_only=True) as connection:
         return connection.execute("SELECT count(*) FROM clicks").fetchone() == (3,)
 
 

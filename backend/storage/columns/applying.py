@@ -1,7 +1,8 @@
 """Applies a part of an organization's feed to its tables.
 
 A document that a fact names replaces its rows, whether they are there or not. Clicks count once, by the ids
-of their blocks. So the same part may be applied several times, also if some of it is there already.
+of their blocks. So the same part may be applied several times, also if some of it is there already, as after
+an interruption between the transactions that it takes.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.facts import COST, REREAD, SUMMARY, TAG, Fact
 from backend.domain.ids import CallId, DeviceId, InstallId, OrgId
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.summaries import documents_named
-from backend.storage.columns.rows.clicks import StagedClicks, weight_of
+from backend.storage.columns.rows.clicks import insert_blocks, weight_of
 from backend.storage.columns.rows.costs import put_costs
 from backend.storage.columns.rows.devices import delete_devices, insert_devices, see_devices
 from backend.storage.columns.rows.installs import delete_installs, insert_installs
@@ -27,20 +29,21 @@ from backend.storage.columns.rows.link_changes import forget_link_changes, put_l
 from backend.storage.columns.rows.links import forget_links, put_links, put_tags
 from backend.storage.columns.rows.records import KINDS, delete_records, insert_records
 from backend.storage.columns.rows.rereading import find_again, find_last_seen
-from backend.storage.columns.rows.summaries import delete_blocks, insert_summaries
+from backend.storage.columns.rows.summaries import delete_blocks, insert_summary, number_links_of
 from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.pieces import in_pieces
 from backend.storage.columns.tables.state import note_cursor
 from backend.storage.columns.tables.transactions import long_transaction, to_its_end, transaction
+from backend.storage.columns.tables.written_columns import WrittenColumns
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.feed.packed import Name, PackedPage, name_of
 from backend.storage.visitors import devices
 
 
 async def apply(
-    database: Database, org_id: OrgId, connection: DuckDBPyConnection, page: PackedPage, share: float = 1.0
+    database: Database, org_id: OrgId, columns: WrittenColumns, page: PackedPage, share: float = 1.0
 ) -> list[str]:
-    """Apply a page of the feed. The place behind it is written in one transaction with the last of it.
+    """Apply a page of the feed. The place behind it is written in the last of several transactions.
 
     What is much goes in pieces, each with this `share` of what one usually has. Returns the ids of blocks of
     clicks that can't be read, and are left out.
@@ -54,16 +57,14 @@ async def apply(
     blocks = {
         block["_id"]: block for block in _there(named, click_blocks.NAME)
     }  # a merged one has many names
-    *pieces, last = list(in_pieces(blocks.values(), weight_of, share)) or [[]]
     unreadable: list[str] = []
-    for piece in pieces:
-        unreadable += await to_its_end(partial(_insert_blocks, connection, piece))
-    staged = await to_its_end(partial(StagedClicks, connection, last))
-    async with long_transaction(connection):
-        await to_its_end(partial(_apply, connection, read, staged))
-        await _put_summaries(database, org_id, connection, facts)
-        await to_its_end(partial(_go_behind, connection, page))
-    return unreadable + staged.unreadable
+    for piece in in_pieces(blocks.values(), weight_of, share):
+        unreadable += await to_its_end(partial(insert_blocks, columns, piece))
+    for fact in facts:
+        if fact["type"] == SUMMARY:
+            await _put_summaries(database, org_id, columns, fact)
+    await to_its_end(partial(_apply, columns, read, page.next_cursor))
+    return unreadable
 
 
 class _Read(NamedTuple):
@@ -75,18 +76,36 @@ class _Read(NamedTuple):
     seen: Mapping[DeviceId, datetime]
 
 
-def _insert_blocks(connection: DuckDBPyConnection, blocks: Sequence[Document]) -> list[str]:
-    staged = StagedClicks(connection, blocks)
+async def _put_summaries(database: Database, org_id: OrgId, columns: WrittenColumns, fact: Fact) -> None:
+    """Put what a day was added up to in the place of its blocks.
+
+    One summary after the other: each has up to 50,000 rows.
+    """
+    connection, catalog = columns.connection, await to_its_end(partial(columns.clicks_of, fact["day"]))
+    async with aclosing(documents_named(database, org_id, fact["summaries"])) as summaries:
+        async for summary in summaries:
+            await to_its_end(partial(number_links_of, connection, summary))
+    async with long_transaction(connection):
+        await to_its_end(partial(delete_blocks, connection, catalog, fact["blocks"]))
+        async with aclosing(documents_named(database, org_id, fact["summaries"])) as summaries:
+            async for summary in summaries:
+                await to_its_end(partial(insert_summary, connection, catalog, summary))
+
+
+def _apply(columns: WrittenColumns, read: _Read, cursor: Cursor) -> None:
+    """Write all but clicks, and the place behind it."""
+    connection = columns.connection
     with transaction(connection):
-        staged.insert()
-    return staged.unreadable
+        _put_rows(connection, read)
+        if any(_erases(fact) for fact in read.facts):
+            note_forgotten(connection, columns.main)
+        note_cursor(connection, cursor)
 
 
-def _apply(connection: DuckDBPyConnection, read: _Read, blocks: StagedClicks) -> None:
+def _put_rows(connection: DuckDBPyConnection, read: _Read) -> None:
     by_place, facts, named, seen = read
     _put_links(connection, facts)
     put_link_changes(connection, by_place)
-    blocks.insert()
     _put_records(connection, named)
     if device_ids := _names(named, devices.NAME):
         delete_devices(connection, list(map(DeviceId, device_ids)))
@@ -101,31 +120,9 @@ def _apply(connection: DuckDBPyConnection, read: _Read, blocks: StagedClicks) ->
         insert_installs(connection, _there(named, installs.NAME))
 
 
-async def _put_summaries(
-    database: Database, org_id: OrgId, connection: DuckDBPyConnection, facts: Sequence[Fact]
-) -> None:
-    """Put what days are added up to in the place of their blocks, in the caller's transaction.
-
-    One summary after the other: each has up to 50,000 rows.
-    """
-    added_up = [fact for fact in facts if fact["type"] == SUMMARY]
-    if gone := [own_id for fact in added_up for own_id in fact["blocks"]]:
-        await to_its_end(partial(delete_blocks, connection, gone))
-    if own_ids := [own_id for fact in added_up for own_id in fact["summaries"]]:
-        async with aclosing(documents_named(database, org_id, own_ids)) as summaries:
-            async for summary in summaries:
-                await to_its_end(partial(insert_summaries, connection, [summary]))
-
-
-def _go_behind(connection: DuckDBPyConnection, page: PackedPage) -> None:
-    if any(_erases(fact) for entry in page.entries for fact in entry.facts):
-        note_forgotten(connection)
-    note_cursor(connection, page.next_cursor)
-
-
 def _erases(fact: Fact) -> bool:
-    """Whether no byte is to stay of what it deletes: people, visitors' hashes, links that are gone."""
-    return fact["type"] in {REREAD, SUMMARY} or bool(fact.get("purged"))
+    """Whether no byte is to stay of what it deletes in the first file: people, and links that are gone."""
+    return fact["type"] == REREAD or bool(fact.get("purged"))
 
 
 def _put_links(connection: DuckDBPyConnection, facts: Sequence[Fact]) -> None:

@@ -21,7 +21,7 @@ from backend.domain.visitors.calls import Kind
 from backend.storage.apps import installs
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.blocks import mark_unreadable
-from backend.storage.clicks.summaries import load_summaries
+from backend.storage.clicks.summaries import StoredSummary, load_summaries
 from backend.storage.columns.rows import clicks as click_rows
 from backend.storage.columns.rows import costs as cost_rows
 from backend.storage.columns.rows import devices as device_rows
@@ -29,8 +29,8 @@ from backend.storage.columns.rows import installs as install_rows
 from backend.storage.columns.rows import link_changes as change_rows
 from backend.storage.columns.rows import links as link_rows
 from backend.storage.columns.rows import records as record_rows
-from backend.storage.columns.rows.clicks import StagedClicks, count_clicks
-from backend.storage.columns.rows.summaries import insert_summaries
+from backend.storage.columns.rows.clicks import count_clicks, insert_blocks
+from backend.storage.columns.rows.summaries import insert_summary, number_links_of
 from backend.storage.columns.tables.forgetting import forget_all
 from backend.storage.columns.tables.pieces import read_in_pieces
 from backend.storage.columns.tables.staged import EPOCH
@@ -43,6 +43,7 @@ from backend.storage.columns.tables.state import (
     read_state,
 )
 from backend.storage.columns.tables.transactions import to_its_end, transaction
+from backend.storage.columns.tables.written_columns import WrittenColumns
 from backend.storage.costs import costs
 from backend.storage.driver.mongo import Cursor as MongoCursor
 from backend.storage.driver.mongo import Database, Document, size_of
@@ -143,7 +144,7 @@ _SOURCES = (
 async def load(
     database: Database,
     org_id: OrgId,
-    connection: DuckDBPyConnection,
+    columns: WrittenColumns,
     on_progress: Callable[[int], None] = lambda clicks: None,
     *,
     share: float = 1.0,
@@ -154,10 +155,11 @@ async def load(
     gets the number of clicks that are there. Returns the ids of blocks of clicks that can't be read: they are
     marked, and left out. If it is interrupted, nothing says that all is there.
     """
+    connection = columns.connection
     state = await to_its_end(partial(read_state, connection))
     if state.is_loaded or not state.is_begun:
         end = await end_of_feed(database, org_id)
-        await to_its_end(partial(_begin, connection, end))
+        await to_its_end(partial(_begin, columns, end))
         state = State(end, is_loaded=False, done=0, clicks_until=None)
     elif state.done < len(_SOURCES):
         await to_its_end(partial(_SOURCES[state.done].clear, connection))
@@ -166,15 +168,15 @@ async def load(
             await _load(source.find(database, org_id), connection, source.write, share)
             await to_its_end(partial(note_loaded, connection, number + 1))
     await _load(_entries_of_links(database, org_id, state.cursor.place), connection, _put_link_changes, share)
-    await _load_summaries(database, org_id, connection)
-    unreadable = await _load_clicks(database, org_id, connection, state, on_progress, share=share)
+    await _load_summaries(database, org_id, columns)
+    unreadable = await _load_clicks(database, org_id, columns, state, on_progress, share=share)
     await to_its_end(partial(note_all_loaded, connection))
     return unreadable
 
 
-def _begin(connection: DuckDBPyConnection, end: Cursor) -> None:
-    forget_all(connection)
-    note_cursor(connection, end)
+def _begin(columns: WrittenColumns, end: Cursor) -> None:
+    forget_all(columns)
+    note_cursor(columns.connection, end)
 
 
 async def _load(cursor: MongoCursor, connection: DuckDBPyConnection, write: Write, share: float) -> None:
@@ -191,17 +193,23 @@ def _in_transaction(connection: DuckDBPyConnection, work: Callable[[], None]) ->
         work()
 
 
-async def _load_summaries(database: Database, org_id: OrgId, connection: DuckDBPyConnection) -> None:
+async def _load_summaries(database: Database, org_id: OrgId, columns: WrittenColumns) -> None:
     async with aclosing(load_summaries(database, org_id)) as summaries:
         async for summary in summaries:
-            work = partial(insert_summaries, connection, [summary])
-            await to_its_end(partial(_in_transaction, connection, work))
+            await to_its_end(partial(_insert_summary, columns, summary))
+
+
+def _insert_summary(columns: WrittenColumns, summary: StoredSummary) -> None:
+    number_links_of(columns.connection, summary)
+    catalog = columns.clicks_of(summary.day)
+    with transaction(columns.connection):
+        insert_summary(columns.connection, catalog, summary)
 
 
 async def _load_clicks(
     database: Database,
     org_id: OrgId,
-    connection: DuckDBPyConnection,
+    columns: WrittenColumns,
     state: State,
     on_progress: Callable[[int], None],
     *,
@@ -211,23 +219,16 @@ async def _load_clicks(
     clicks = 0
     if state.clicks_until is not None:
         query["last_at"] = {"$gte": EPOCH + timedelta(milliseconds=state.clicks_until)}
-        clicks = await to_its_end(partial(count_clicks, connection))
+        clicks = await to_its_end(partial(count_clicks, columns.connection))
         on_progress(clicks)
     found = database[click_blocks.NAME].find(query, click_rows.FIELDS, batch_size=_BLOCKS_PER_BATCH)
     unreadable: list[str] = []
     async for blocks in read_in_pieces(found.sort("last_at", 1), click_rows.weight_of, share):
-        odd = await to_its_end(partial(_insert_blocks, connection, blocks))
+        odd = await to_its_end(partial(insert_blocks, columns, blocks))
+        await to_its_end(partial(note_clicks, columns.connection, blocks[-1]["last_at"]))
         if odd:
             await mark_unreadable(database, odd)
         unreadable += odd
         clicks += sum(block["clicks"] for block in blocks)
         on_progress(clicks)
     return unreadable
-
-
-def _insert_blocks(connection: DuckDBPyConnection, blocks: Sequence[Document]) -> list[str]:
-    staged = StagedClicks(connection, blocks)
-    with transaction(connection):
-        staged.insert()
-        note_clicks(connection, blocks[-1]["last_at"])
-    return staged.unreadable

@@ -20,9 +20,9 @@ from backend.storage.analytics.question import Facts, FactsNotReady
 from backend.storage.clicks.blocks import mark_unreadable
 from backend.storage.columns.applying import apply
 from backend.storage.columns.loading import load
-from backend.storage.columns.tables.forgetting import expire, forget_all, has_expired, is_to_be_rewritten
+from backend.storage.columns.tables.column_files import ColumnFiles
+from backend.storage.columns.tables.forgetting import expire, forget_all, has_expired
 from backend.storage.columns.tables.state import State, read_state
-from backend.storage.columns.tables.store import ColumnFile
 from backend.storage.columns.tables.transactions import read_to_its_end, to_its_end
 from backend.storage.driver.mongo import Database, server_time
 from backend.storage.feed.packed import read_packed
@@ -43,7 +43,7 @@ class Projection:
     def __init__(
         self,
         database: Database,
-        file: ColumnFile,
+        files: ColumnFiles,
         loads: asyncio.Semaphore,
         on_loaded: Callable[[OrgId, str | None], None] = lambda org_id, why: None,
     ) -> None:
@@ -52,7 +52,7 @@ class Projection:
         `on_loaded` gets the organization whose facts are all there now, and why they were made anew if
         somebody is to know.
         """
-        self.file = file
+        self.files = files
         self.users = 0
         self._unused = asyncio.Event()
         self._unused.set()
@@ -66,12 +66,12 @@ class Projection:
         self._next: asyncio.Task[None] | None = None
         self._clicks_loaded: int | None = None
         self._share = 1.0
-        self._writes = file.connection()
+        self._columns = files.written()
 
     async def close(self) -> None:
-        """Stop, and close the file."""
+        """Stop, and close the files."""
         await self.stop()
-        await asyncio.to_thread(self._close_file)
+        await asyncio.to_thread(self._close_files)
 
     async def stop(self) -> None:
         """Read no more. Who waits for the facts gets FactsNotReady."""
@@ -80,10 +80,10 @@ class Projection:
                 task.cancel()
         await asyncio.gather(*filter(None, (self._next, self._running)), return_exceptions=True)
 
-    def _close_file(self) -> None:
+    def _close_files(self) -> None:
         with suppress(duckdb.Error):
-            self._writes.close()
-        self.file.close()
+            self._columns.connection.close()
+        self.files.close()
 
     def facts(self, connection: duckdb.DuckDBPyConnection, now: datetime, files: Path) -> Facts:
         """What questions get that are asked by this connection."""
@@ -93,7 +93,7 @@ class Projection:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """A block in which the file is not closed."""
+        """A block in which the files are not closed."""
         self.users += 1
         self._unused.clear()
         try:
@@ -130,12 +130,12 @@ class Projection:
         await self._read()
 
     async def _read(self) -> None:
-        # If this is interrupted, the file says how far it came.
+        # If this is interrupted, the files say how far it came.
         state, self._known = self._known or await self._stored(), None
         # By MongoDB's clock: a host's may be wrong, and what expires by it is not read again.
         now, self._settings, is_another, _ = await asyncio.gather(
             server_time(self._database),
-            find_asked_settings(self._database, self.file.org_id),
+            find_asked_settings(self._database, self.files.org_id),
             self._is_of_another_feed(state),
             self._place_all(),
         )
@@ -151,22 +151,22 @@ class Projection:
 
     async def _is_of_another_feed(self, state: State) -> bool:
         try:
-            await check_cursor(self._database, self.file.org_id, state.cursor)
+            await check_cursor(self._database, self.files.org_id, state.cursor)
         except FeedPutBack:
             return True
         return False
 
     async def _stored(self) -> State:
-        return await read_to_its_end(partial(read_state, self._writes))
+        return await read_to_its_end(partial(read_state, self._columns.connection))
 
     async def _applied(self, state: State) -> tuple[State, bool]:
         """Apply the next page. Returns the state behind it, and whether there is more."""
-        page = await read_packed(self._database, self.file.org_id, state.cursor, share=self._share)
+        page = await read_packed(self._database, self.files.org_id, state.cursor, share=self._share)
         if page.entries:
             try:
-                with self.used(), self.file.moments.changing():
+                with self.used(), self.files.moments.changing():
                     unreadable = await apply(
-                        self._database, self.file.org_id, self._writes, page, self._share
+                        self._database, self.files.org_id, self._columns, page, self._share
                     )
             except duckdb.OutOfMemoryException as error:
                 self._take_less(error)
@@ -180,26 +180,26 @@ class Projection:
         if self._share / 2 < _LEAST_SHARE:
             raise error
         self._share /= 2
-        _logger.warning("Memory for %s does not suffice: half as much goes at once", self.file.path.name)
+        _logger.warning("Memory for %s does not suffice: half as much goes at once", self.files.name)
 
     async def _loaded(self, is_another: bool) -> State:
         """Load everything, as far as it was not loaded already from this feed. Returns the state then."""
         self._clicks_loaded = 0
         try:
             async with self._loads:
-                with self.used(), self.file.moments.changing():
+                with self.used(), self.files.moments.changing():
                     if is_another:
-                        await to_its_end(partial(forget_all, self._writes))
+                        await to_its_end(partial(forget_all, self._columns))
                     await self._load()
         finally:
             self._clicks_loaded = None
-        self._on_loaded(self.file.org_id, _PUT_BACK if is_another else None)
+        self._on_loaded(self.files.org_id, _PUT_BACK if is_another else None)
         return await self._stored()
 
     async def _load(self) -> None:
         while True:
             try:
-                await load(self._database, self.file.org_id, self._writes, self._note, share=self._share)
+                await load(self._database, self.files.org_id, self._columns, self._note, share=self._share)
                 return
             except duckdb.OutOfMemoryException as error:
                 self._take_less(error)
@@ -208,9 +208,9 @@ class Projection:
         if (days := self._settings.retention_days) is None:
             return
         oldest = now - timedelta(days=days)
-        if await read_to_its_end(partial(has_expired, self._writes, oldest)):
-            with self.file.moments.changing():
-                await to_its_end(partial(expire, self._writes, oldest, now))
+        if await read_to_its_end(partial(has_expired, self._columns.connection, oldest)):
+            with self.files.moments.changing():
+                await to_its_end(partial(expire, self._columns.connection, oldest, now))
 
     async def _place_all(self) -> None:
         """Give what waits its place in the feed. Without a majority nothing gets one: answers say that it is
@@ -218,21 +218,16 @@ class Projection:
         self._waits_since = None
         try:
             async with asyncio.timeout(_PLACING_SECONDS):
-                await place_all(self._database, self.file.org_id)
+                await place_all(self._database, self.files.org_id)
         except TimeoutError:
-            self._waits_since = await waits_since(self._database, self.file.org_id)
+            self._waits_since = await waits_since(self._database, self.files.org_id)
 
     def _note(self, clicks: int) -> None:
         self._clicks_loaded = clicks
 
     async def is_to_be_rewritten(self, now: datetime) -> bool:
-        """Whether the file may have bytes of data about people that was deleted."""
-
-        def is_due() -> bool:
-            with self.file.connection() as connection:
-                return is_to_be_rewritten(connection, now)
-
-        return await read_to_its_end(is_due)
+        """Whether a file may have bytes of data about people that was deleted."""
+        return await read_to_its_end(partial(self.files.is_to_be_rewritten, now))
 
 
 _PUT_BACK = "MongoDB has another feed than the one that it was made from, as from a backup"

@@ -116,7 +116,8 @@ class Projections:
         await self._tried(org_id, _nothing)
         try:
             async with self._up_to_date(org_id) as projection:
-                with _blamed(projection, is_reading=True), projection.file.moments.now() as connection:
+                await projection.files.moments.until_settled()
+                with _blamed(projection, is_reading=True), projection.files.moments.now() as connection:
                     facts = projection.facts(connection, self._clock(), self._store.files)
                     pieces = question.pieces(facts)
                     try:
@@ -210,7 +211,7 @@ class Projections:
                 await self._open.mend(org_id, error.projection, error.error, is_reading=error.is_reading)
             except duckdb.Error as error:
                 raise _unanswered(error) from error
-        raise NoAnswer("The file of the figures can't be used; see the log.")
+        raise NoAnswer("The files of the figures can't be used; see the log.")
 
     def _out_of_memory(self) -> NoAnswer:
         if self._open.is_working:  # this answer is given up already, so others are at work
@@ -285,7 +286,7 @@ class _Work:
     def __init__(
         self, projection: Projection, questions: Sequence[Question[Any]], now: datetime, files: Path
     ) -> None:
-        self.org_id = projection.file.org_id
+        self.org_id = projection.files.org_id
         self._projection = projection
         self._questions = questions
         self._now = now
@@ -295,7 +296,7 @@ class _Work:
         self._is_given_up = False
 
     def __call__(self) -> list[Any]:
-        with self._projection.file.moments.now() as connection:
+        with self._projection.files.moments.now() as connection:
             self._connection = connection
             facts = self._projection.facts(connection, self._now, self._files)
             try:

@@ -38,6 +38,7 @@ from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.sales import refunds as stored_refunds
 from backend.storage.visitors import devices as stored_devices
 from backend.storage.visitors import records as stored_records
+from tests.storage.analytics.tables import written
 
 ORG = OrgId("o")
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,7 +73,7 @@ class Told:
 
     def write(self, connection: DuckDBPyConnection) -> None:
         """Put it into tables, in the place of what is there."""
-        forget_all(connection)
+        forget_all(written(connection))
         insert_devices(connection, [stored_devices.document(known_device) for known_device in self.devices])
         numbered = list(enumerate(zip(self.records, self.refunds, strict=True)))
         numbered.sort(key=lambda entry: entry[1][0].kind)

@@ -10,6 +10,7 @@ from backend.storage.columns.applying import apply
 from backend.storage.driver.mongo import Database
 from backend.storage.feed.packed import MOST_ENTRIES, read_packed
 from tests.facts.feeds import place_all
+from tests.storage.analytics.tables import written
 
 
 async def catch_up(
@@ -21,7 +22,7 @@ async def catch_up(
     has_more = True
     while has_more:
         page = await read_packed(database, org_id, Cursor(place_of(columns)), limit)
-        unreadable += await apply(database, org_id, columns, page)
+        unreadable += await apply(database, org_id, written(columns), page)
         assert place_of(columns) == page.next_cursor.place
         has_more = page.has_more
     return unreadable

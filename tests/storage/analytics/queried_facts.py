@@ -12,6 +12,8 @@ from backend.domain.analytics.query import Field
 from backend.domain.sales.credit_rules import Model
 from backend.domain.web.referring_sites import site_of
 from backend.storage.columns.tables.schema import TABLES
+from backend.storage.columns.tables.written_columns import show_clicks
+from tests.storage.analytics.tables import attach_days, days_of
 
 DAY_MS = 86_400_000
 UTM = (Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.TERM, Field.CONTENT)
@@ -132,19 +134,29 @@ class StoredFacts:
         """A connection to these facts, in columns."""
         connection = duckdb.connect(config={"threads": 1})
         connection.execute(TABLES)
+        show_clicks(connection, attach_days(connection, "days"))
         _insert(connection, "tags", [{"id": tag_id, "name": name} for tag_id, name in self.tags.items()])
         _insert(connection, "links", [_link_row(link) for link in self.links])
-        _insert(connection, "blocks", [{"block": number, "id": f"block-{number}"} for number in range(1, 10)])
-        _insert(connection, "clicks", [asdict(click) for click in self.clicks])
+        blocks = [{"block": number, "id": f"block-{number}"} for number in range(1, 10)]
+        _insert(connection, "days_0.blocks", blocks)
+        for click in self.clicks:
+            _insert(connection, f"days_{click.at // DAY_MS % 2}.clicks", [asdict(click)])
         former = [
             dict(zip(("day", "link", "visitor"), day_visitor, strict=True)) for day_visitor in self.former
         ]
-        _insert(connection, "day_visitors", former)
+        _insert(connection, "days_1.day_visitors", former)
         _insert(connection, "installs", [asdict(install) for install in self.installs])
         _insert(connection, "costs", [asdict(cost) for cost in self.costs])
         for record, sale in enumerate(self.sales):
             _insert_sale(connection, record, sale)
         return connection
+
+
+def another(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same facts."""
+    cursor = connection.cursor()
+    show_clicks(cursor, days_of("days"))
+    return cursor
 
 
 def _link_row(link: StoredLink) -> dict[str, object]:

@@ -20,7 +20,15 @@ from backend.domain.analytics.query import Field, Not, Order, Prefix, Query
 from backend.domain.errors import InvalidField
 from backend.domain.sales.credit_rules import CreditRules, Model
 from backend.storage.analytics.answers.query import answer_query, values_by_link
-from tests.storage.analytics.queried_facts import DAY_MS, Sale, StoredClick, StoredFacts, StoredLink, Touch
+from tests.storage.analytics.queried_facts import (
+    DAY_MS,
+    Sale,
+    StoredClick,
+    StoredFacts,
+    StoredLink,
+    Touch,
+    another,
+)
 from tests.storage.analytics.random_facts import FIRST, TAGS, ms
 from tests.storage.analytics.test_query import all_pages
 
@@ -50,20 +58,21 @@ def test_pages_see_the_clicks_of_the_first_one() -> None:
     query = Query(period=period(3), group_by=(Field.CAMPAIGN,), limit=1)
     with facts.stored() as connection:
         first = answer_query(connection, query)
-        connection.execute("INSERT INTO blocks VALUES (10, 'block-10', 0)")
+        connection.execute("INSERT INTO days_0.blocks VALUES (10, 'block-10', 0)")
         more = replace(facts.clicks[0], block=10)
         for _ in range(3):
             connection.execute(
-                "INSERT INTO clicks SELECT * REPLACE (10 AS block) FROM clicks WHERE link = 1 LIMIT 1"
+                "INSERT INTO days_1.clicks SELECT * EXCLUDE (rowid) REPLACE (10 AS block) FROM clicks "
+                "WHERE link = 1 LIMIT 1"
             )
-        second = answer_query(connection.cursor(), replace(query, cursor=first.next_cursor))
+        second = answer_query(another(connection), replace(query, cursor=first.next_cursor))
         assert (clicks_by(first), clicks_by(second)) == ({("spring",): 2}, {("summer",): 1})
         assert first.totals == second.totals
         assert more.block == 10
-        assert clicks_by(answer_query(connection.cursor(), query)) == {("summer",): 4}
+        assert clicks_by(answer_query(another(connection), query)) == {("summer",): 4}
         # Where blocks have been numbered anew, nobody knows which ones the first page saw.
-        connection.execute("UPDATE blocks SET id = 'other' || block")
-        anew = answer_query(connection.cursor(), replace(query, cursor=first.next_cursor))
+        connection.execute("UPDATE days_0.blocks SET id = 'other' || block")
+        anew = answer_query(another(connection), replace(query, cursor=first.next_cursor))
         assert anew.totals.values == {Measure.CLICKS: 6}
 
 

@@ -31,7 +31,7 @@ from tests.fresh_database import fresh_database
 from tests.storage.analytics.fed_history import ACTS, Act, Stage
 from tests.storage.analytics.feeding import catch_up
 from tests.storage.analytics.naive.rows import rows_in, rows_of
-from tests.storage.analytics.tables import tables
+from tests.storage.analytics.tables import tables, written
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ async def test_the_rows_are_those_of_the_documents(
             expected = await rows_of(database, stage.org_id)
             assert rows_in(columns) == expected
             if number == 0:
-                assert await load(database, stage.org_id, loaded) == []
+                assert await load(database, stage.org_id, written(loaded)) == []
                 assert rows_in(loaded) == expected
         await catch_up(database, stage.org_id, loaded, limit)
         assert rows_in(loaded) == expected

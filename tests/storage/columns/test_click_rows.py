@@ -20,12 +20,11 @@ from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.destination import Outcome
 from backend.storage.clicks.blocks import fields_of
 from backend.storage.columns.rows import clicks as click_rows
-from backend.storage.columns.rows.clicks import StagedClicks
-from backend.storage.columns.tables.transactions import transaction
+from backend.storage.columns.rows.clicks import insert_blocks
 from backend.storage.driver.mongo import Document
 from tests.examples import examples
 from tests.facts.clicks import click
-from tests.storage.analytics.tables import tables
+from tests.storage.analytics.tables import tables, written
 
 ORG = OrgId("org")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -56,10 +55,7 @@ def document(block: Block, own_id: str, parts: Iterable[tuple[str, int]] = ()) -
 
 def put(columns: DuckDBPyConnection, *documents: Document) -> list[str]:
     """Put these blocks into the tables. Returns which can't be read."""
-    staged = StagedClicks(columns, documents)
-    with transaction(columns):
-        staged.insert()
-    return staged.unreadable
+    return insert_blocks(written(columns), documents)
 
 
 def stored(columns: DuckDBPyConnection) -> list[tuple[Any, ...]]:

@@ -28,17 +28,24 @@ from tests.storage.columns.hosts import count, host
 from tests.storage.columns.limits import limited
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-DAMAGES = ("a bit", "a page", "half", "the beginning", "all")
+# Which of an organization's files is damaged, and how.
+DAMAGES = (
+    *((".clicks", how) for how in ("a bit", "a page", "half", "the beginning", "all", "gone")),
+    *(("", how) for how in ("half", "the beginning")),
+)
 
 
 def damage(path: Path, how: str) -> None:
     """Damage a file that is not open."""
     content = bytearray(path.read_bytes())
-    middle = place_of_clicks(path)
     match how:
+        case "gone":
+            path.unlink()
+            return
         case "a bit":
-            content[middle] ^= 1
+            content[place_of_clicks(path)] ^= 1
         case "a page":
+            middle = place_of_clicks(path)
             content[middle : middle + 4096] = bytes(4096)
         case "half":
             del content[len(content) // 2 :]
@@ -82,29 +89,30 @@ def names_of(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*duckdb*")}
 
 
-@pytest.mark.parametrize("how", DAMAGES)
+@pytest.mark.parametrize(("which", "how"), DAMAGES)
 async def test_a_file_that_is_damaged(
-    database: Database, make_organization: OrganizationFactory, tmp_path: Path, how: str
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path, which: str, how: str
 ) -> None:
-    """It is made anew wherever it is damaged, nothing is left of it then, and it is told; others answer."""
+    """All of an organization's files are made anew wherever one is damaged, nothing is left of the former
+    ones then, and it is told; others answer."""
     organization, other = await make_organization(), await make_organization()
     await store_blocks(database, organization.id, 8, 10_000)
     await store_blocks(database, other.id, 1, 10)
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 80_000
         assert await count(projections, database, other.id) == 10
-    names = {f"{organization.id}.duckdb", f"{other.id}.duckdb"}
-    damage(tmp_path / f"{organization.id}.duckdb", how)
+    names = names_of(tmp_path)
+    assert names == {f"{one.id}{which}.duckdb" for one in (organization, other) for which in ("", ".clicks")}
+    damage(tmp_path / f"{organization.id}{which}.duckdb", how)
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 80_000
         assert await count(projections, database, other.id) == 10
     assert names_of(tmp_path) == names
-    [trouble] = FileTroubles(tmp_path).read(utc_now()).values()
-    assert (trouble.org_id, trouble.file, trouble.made_anew) == (
-        organization.id,
-        f"{organization.id}.duckdb",
-        1,
-    )
+    told = [(one.org_id, one.file, one.made_anew) for one in FileTroubles(tmp_path).read(utc_now()).values()]
+    # What is wrong in the middle of a file, DuckDB says without its name.
+    named = which if how in {"half", "the beginning", "all"} else ".*"
+    file = f"{organization.id}{named}.duckdb".replace("*.", "*")
+    assert told == ([(organization.id, file, 1)] if how != "gone" else [])
 
 
 async def test_a_disk_that_is_full(
@@ -116,7 +124,7 @@ async def test_a_disk_that_is_full(
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 10_000
         assert await count(projections, database, other.id) == 0
-        path = tmp_path / f"{organization.id}.duckdb"
+        path = tmp_path / f"{organization.id}.clicks.duckdb"
         before = path.stat().st_ino
         await store_blocks(database, organization.id, 30, 10_000)
         with limited(resource.RLIMIT_FSIZE, path.stat().st_size + 300_000):
@@ -163,6 +171,7 @@ def open_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
+@pytest.mark.parametrize("which", ["", ".clicks"])
 @pytest.mark.parametrize(
     ("refused", "why"),
     [(used_by_another_program, "Could not set lock on file"), (without_rights, "Permission denied")],
@@ -173,14 +182,15 @@ async def test_a_file_that_the_machine_refuses(
     open_folder: Path,
     refused: Callable[[Path], AbstractContextManager[None]],
     why: str,
+    which: str,
 ) -> None:
     """It stays as it is, others answer, it is told why, and used again afterwards."""
     organization, other = await make_organization(), await make_organization()
     await store_blocks(database, organization.id, 1, 1_000)
     async with host(database, open_folder) as projections:
         assert await count(projections, database, organization.id) == 1_000
-    path = open_folder / f"{organization.id}.duckdb"
-    before = path.stat().st_ino
+    path = open_folder / f"{organization.id}{which}.duckdb"
+    before, names = path.stat().st_ino, names_of(open_folder)
     async with host(database, open_folder) as projections:
         with refused(path):
             for _ in range(3):
@@ -191,7 +201,7 @@ async def test_a_file_that_the_machine_refuses(
         assert (trouble.org_id, trouble.remedy, trouble.times) == (organization.id, Remedy.NONE, 1)
         assert await count(projections, database, organization.id) == 1_000
     assert path.stat().st_ino == before
-    assert names_of(open_folder) == {f"{one.id}.duckdb" for one in (organization, other)}
+    assert names_of(open_folder) == names | {f"{other.id}.duckdb", f"{other.id}.clicks.duckdb"}
 
 
 async def test_a_disk_that_is_full_as_a_file_is_opened_first(
@@ -205,7 +215,7 @@ async def test_a_disk_that_is_full_as_a_file_is_opened_first(
             with limited(resource.RLIMIT_FSIZE, room), pytest.raises(NoAnswer, match="File too large"):
                 await count(projections, database, organization.id)
         assert await count(projections, database, organization.id) == 10
-    assert names_of(tmp_path) == {f"{organization.id}.duckdb"}
+    assert names_of(tmp_path) == {f"{organization.id}.duckdb", f"{organization.id}.clicks.duckdb"}
     assert all(trouble.made_anew == 0 for trouble in FileTroubles(tmp_path).read(utc_now()).values())
 
 

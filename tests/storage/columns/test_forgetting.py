@@ -75,5 +75,5 @@ async def test_a_host_whose_clock_is_wrong(
     async with host(database, tmp_path, clock=lambda: utc_now() + timedelta(days=365)) as projections:
         assert await count(projections, database, organization.id) == 0
         async with projections._open.using(organization.id) as projection:
-            kept = projection.file.connection().execute("SELECT count(*) FROM records").fetchall()
+            kept = projection.files.connection().execute("SELECT count(*) FROM records").fetchall()
     assert kept == [(1,)]

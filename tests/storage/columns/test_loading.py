@@ -23,6 +23,7 @@ from tests.facts.organizations import TestOrganization
 from tests.facts.told_history import tell_history
 from tests.storage.analytics.feeding import catch_up, place_of
 from tests.storage.analytics.naive.rows import rows_in, rows_of
+from tests.storage.analytics.tables import written
 
 LINK = LinkId("link")
 
@@ -50,7 +51,7 @@ async def test_everything_is_loaded(
     progress: list[int] = []
     assert not is_loaded(columns)
     for _ in range(2):  # whatever is there goes first
-        assert await load(database, organization.id, columns, progress.append) == []
+        assert await load(database, organization.id, written(columns), progress.append) == []
         assert rows_in(columns) == await rows_of(database, organization.id)
     assert is_loaded(columns)
     assert Cursor(place_of(columns)) >= end
@@ -72,12 +73,12 @@ async def test_an_interrupted_load(
     def give_up(_: int) -> None:
         loading_now.cancel()
 
-    loading_now = asyncio.create_task(load(database, organization.id, columns, give_up))
+    loading_now = asyncio.create_task(load(database, organization.id, written(columns), give_up))
     with pytest.raises(asyncio.CancelledError):
         await loading_now
     assert not is_loaded(columns)
     assert 0 < len(rows_in(columns)["clicks"]) < 4
-    await load(database, organization.id, columns)
+    await load(database, organization.id, written(columns))
     assert rows_in(columns) == await rows_of(database, organization.id)
 
 
@@ -89,6 +90,6 @@ async def test_damaged_blocks(
     of_org = {"org_id": organization.id}
     damaged = await database[click_blocks.NAME].find_one_and_update(of_org, {"$set": {"packed": b"\x01?"}})
     assert damaged
-    assert await load(database, organization.id, columns) == [damaged["_id"]]
+    assert await load(database, organization.id, written(columns)) == [damaged["_id"]]
     assert len(rows_in(columns)["clicks"]) == 2
     assert is_loaded(columns)

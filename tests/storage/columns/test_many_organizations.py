@@ -23,8 +23,12 @@ from backend.storage.columns import open_projections, projection
 from backend.storage.columns.loading import load
 from backend.storage.columns.projections import Projections
 from backend.storage.columns.rows import clicks as click_rows
-from backend.storage.columns.tables.store import ColumnFile, ColumnStore
+from backend.storage.columns.tables import column_files
+from backend.storage.columns.tables.column_files import ColumnFiles
+from backend.storage.columns.tables.database_files import DatabaseFile
+from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.columns.tables.transactions import to_its_end
+from backend.storage.columns.tables.written_columns import WrittenColumns
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
@@ -164,16 +168,16 @@ async def test_loads_go_on_when_nobody_waits(
 ) -> None:
     """Each of several organizations is loaded once, although fewer files are open when others are asked."""
     monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.1)
-    monkeypatch.setattr(open_projections, "_MOST_OPEN_FILES", 2)
+    monkeypatch.setattr(open_projections, "_MOST_OPEN", 2)
     begun: list[OrgId] = []
     go_on = asyncio.Event()
 
     async def load_slowly(
-        database: Database, org_id: OrgId, connection: DuckDBPyConnection, *others: Any, **named: Any
+        database: Database, org_id: OrgId, columns: WrittenColumns, *others: Any, **named: Any
     ) -> list[str]:
         begun.append(org_id)
         await go_on.wait()
-        return await load(database, org_id, connection, *others, **named)
+        return await load(database, org_id, columns, *others, **named)
 
     monkeypatch.setattr(projection, "load", load_slowly)
     org_ids = [(await make_organization()).id for _ in range(4)]
@@ -310,15 +314,16 @@ async def test_a_file_is_written_anew_beside_questions(
     """While a file is written anew, it and others answer questions, and what comes then stays."""
     organization, other = await make_organization(), await make_organization()
     go_on, is_copying = threading.Event(), threading.Event()
-    fill = ColumnFile.fill_from
+    copy = DatabaseFile.copy
 
-    def fill_slowly(self: ColumnFile, file: ColumnFile, connection: DuckDBPyConnection) -> None:
-        fill(self, file, connection)
+    def copy_slowly(self: DatabaseFile, connection: DuckDBPyConnection) -> Path:
+        path = copy(self, connection)
         is_copying.set()
         go_on.wait()
+        return path
 
-    monkeypatch.setattr(ColumnFile, "fill_from", fill_slowly)
-    monkeypatch.setattr(projection, "is_to_be_rewritten", lambda connection, now: True)
+    monkeypatch.setattr(DatabaseFile, "copy", copy_slowly)
+    monkeypatch.setattr(column_files, "is_to_be_rewritten", lambda connection, catalog, now: True)
     await store_blocks(database, organization.id, 1, 10)
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 10
@@ -346,7 +351,7 @@ async def test_what_could_not_be_written_anew_is_not_noted_as_done(
     """A file that is in use all the time is tried again soon, and not when the next hour is over."""
     monkeypatch.setattr(open_projections, "_CLOSE_SECONDS", 0.05)
     monkeypatch.setattr(open_projections, "_REPLACE_TRIES", 2)
-    monkeypatch.setattr(projection, "is_to_be_rewritten", lambda connection, now: True)
+    monkeypatch.setattr(column_files, "is_to_be_rewritten", lambda connection, catalog, now: True)
     organization, note = await make_organization(), tmp_path / KEPT_UP
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 0
@@ -364,18 +369,18 @@ async def test_nobody_waits_for_another_file_to_be_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Where a file more is opened than may be open, another one is closed, and whoever asked goes on."""
-    monkeypatch.setattr(open_projections, "_MOST_OPEN_FILES", 1)
+    monkeypatch.setattr(open_projections, "_MOST_OPEN", 1)
     first, second = [(await make_organization()).id for _ in range(2)]
     go_on, is_closing = threading.Event(), threading.Event()
-    close = ColumnFile.close
+    close = ColumnFiles.close
 
-    def close_slowly(self: ColumnFile) -> None:
+    def close_slowly(self: ColumnFiles) -> None:
         if self.org_id == first:
             is_closing.set()
             go_on.wait()
         close(self)
 
-    monkeypatch.setattr(ColumnFile, "close", close_slowly)
+    monkeypatch.setattr(ColumnFiles, "close", close_slowly)
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, first) == 0
         asked = asyncio.create_task(count(projections, database, second))
@@ -400,8 +405,8 @@ async def test_room_is_made_only_by_files_that_nobody_uses(
         for organization in organizations:
             await store_blocks(database, organization.id, 1, 10)
             assert await count(projections, database, organization.id) == 10
-        close = ColumnFile.close
-        monkeypatch.setattr(ColumnFile, "close", lambda self: (threading.Event().wait(0.05), close(self)))
+        close = ColumnFiles.close
+        monkeypatch.setattr(ColumnFiles, "close", lambda self: (threading.Event().wait(0.05), close(self)))
         open_ones = projections._open
         asked = [count(projections, database, organization.id) for organization in organizations * 5]
         answers = await asyncio.gather(open_ones.make_room(0), open_ones.make_room(0), *asked)
@@ -420,7 +425,7 @@ async def test_who_leaves_while_a_file_is_opened(
     go_on, is_opening = threading.Event(), threading.Event()
     attach = ColumnStore.attach
 
-    def attach_slowly(self: ColumnStore, org_id: OrgId, now: datetime) -> ColumnFile:
+    def attach_slowly(self: ColumnStore, org_id: OrgId, now: datetime) -> ColumnFiles:
         file = attach(self, org_id, now)
         is_opening.set()
         go_on.wait()
@@ -454,7 +459,7 @@ async def test_an_error_of_one_file_keeps_no_other_from_being_kept_up(
         await store_blocks(database, second, 1, 10)
         attach = ColumnStore.attach
 
-        def fail(self: ColumnStore, org_id: OrgId, now: datetime = NOW) -> ColumnFile:
+        def fail(self: ColumnStore, org_id: OrgId, now: datetime = NOW) -> ColumnFiles:
             if org_id == first:
                 raise OSError("a test's")
             return attach(self, org_id, now)
@@ -464,5 +469,5 @@ async def test_an_error_of_one_file_keeps_no_other_from_being_kept_up(
         await projections._open.make_room(0)
         await projections.keep_up()
         async with projections._open.using(second) as kept_up:
-            rows = kept_up.file.connection().execute("SELECT count(*) FROM clicks").fetchall()
+            rows = kept_up.files.connection().execute("SELECT count(*) FROM clicks").fetchall()
     assert rows == [(20,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,23 +20,28 @@ from backend.storage.analytics.conditions.moment_answers import rows_once
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod
 from backend.storage.analytics.measures.shares import shares_of
+from backend.storage.analytics.question import FactsNotReady
 from backend.storage.columns.tables import moments
+from backend.storage.columns.tables.column_files import ColumnFiles
 from backend.storage.columns.tables.staged import milliseconds
-from backend.storage.columns.tables.store import ColumnFile, ColumnStore, EngineBounds
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.columns.tables.transactions import transaction
 
 START = datetime(2026, 5, 6, tzinfo=UTC)
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Iterator[ColumnFile]:
+def file(tmp_path: Path) -> Iterator[ColumnFiles]:
     """An organization's file with nothing in it."""
     store = ColumnStore(tmp_path, EngineBounds())
     yield store.attach(OrgId("shop"), datetime.now(UTC))
     store.close()
 
 
-def work_out(file: ColumnFile, rows: int = 1) -> None:
+BOTH = "SELECT (SELECT place FROM state), (SELECT count(*) FROM blocks)"
+
+
+def work_out(file: ColumnFiles, rows: int = 1) -> None:
     """Make a temporary table in a moment."""
     with file.moments.now() as connection:
         connection.execute("CREATE OR REPLACE TEMP TABLE shares AS FROM range($rows)", {"rows": rows})
@@ -47,13 +53,13 @@ def is_worked_out(connection: DuckDBPyConnection) -> bool:
     return connection.execute(has_shares).fetchone() is not None
 
 
-def knows(file: ColumnFile) -> bool:
+def knows(file: ColumnFiles) -> bool:
     """Whether the table is there in the next moment."""
     with file.moments.now() as connection:
         return is_worked_out(connection)
 
 
-def test_until_something_changes(file: ColumnFile) -> None:
+def test_until_something_changes(file: ColumnFiles) -> None:
     """A moment lasts until a fact comes or goes; then it is seen at once, and nothing older is there.
 
     What a question worked out while facts were written, or had begun before, is not there either.
@@ -67,10 +73,6 @@ def test_until_something_changes(file: ColumnFile) -> None:
     with file.moments.now() as connection:
         assert connection.execute("SELECT name FROM tags").fetchall() == [("Tag",)]
         assert not is_worked_out(connection)
-    work_out(file)
-    with file.moments.changing():
-        work_out(file)
-    assert not knows(file)
     with file.moments.now() as moment:
         with file.moments.changing():
             pass
@@ -78,7 +80,37 @@ def test_until_something_changes(file: ColumnFile) -> None:
     assert not knows(file)
 
 
-def test_a_moment_is_one_questions(file: ColumnFile) -> None:
+def test_no_moment_is_between_transactions_of_a_write(
+    file: ColumnFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who asks while several files are written waits, and sees all of them as they are then, or hears that it
+    takes long; a moment that had begun sees all of them as they were, also those not looked at yet."""
+    writes = file.written()
+    clicks = writes.clicks_of(0)
+    seen: list[list[tuple[int, int]]] = []
+
+    def ask() -> None:
+        with file.moments.now() as connection:
+            seen.append(connection.execute(BOTH).fetchall())
+
+    with file.moments.now() as former:
+        asking = threading.Thread(target=ask)
+        with file.moments.changing():
+            writes.connection.execute(f"INSERT INTO {clicks}.blocks VALUES (1, 'block', 0)")
+            asking.start()
+            asking.join(0.2)
+            writes.connection.execute("UPDATE state SET place = 1")
+        asking.join()
+        assert former.execute(BOTH).fetchall() == [(0, 0)]
+    assert seen == [[(1, 1)]]
+    monkeypatch.setattr(moments, "_SETTLED_WITHIN", 0.01)
+    with file.moments.changing(), pytest.raises(FactsNotReady), file.moments.now():
+        pass
+    ask()
+    assert seen[1:] == [[(1, 1)]]
+
+
+def test_a_moment_is_one_questions(file: ColumnFiles) -> None:
     """Two at a time have a connection each. The newer is kept, or that in which questions took longer."""
     with file.moments.now() as one, file.moments.now() as other:
         one.execute("CREATE TEMP TABLE shares AS FROM range(1000)")
@@ -94,7 +126,7 @@ def test_a_moment_is_one_questions(file: ColumnFile) -> None:
     assert knows(file)
 
 
-def test_what_fails_or_is_large_is_not_kept(file: ColumnFile, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_or_is_large_is_not_kept(file: ColumnFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     """A moment that was interrupted ends, as does one whose tables would take memory from others."""
     work_out(file)
     with pytest.raises(duckdb.Error), file.moments.now() as connection:
@@ -139,7 +171,7 @@ def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_read_once(file: ColumnFile) -> None:
+def test_what_is_read_once(file: ColumnFiles) -> None:
     """Facts are read once for a moment, and again for the next one, which sees what has changed."""
     tags = "SELECT name FROM tags"
     with file.moments.now() as connection:

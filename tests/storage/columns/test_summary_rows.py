@@ -100,9 +100,9 @@ async def test_a_day_of_many_links_takes_little_memory(
     await set_click_days(database, organization.id, 40)
     await sum_expired(database, organization.id, NOW)
     store = ColumnStore(tmp_path, EngineBounds(memory_mb=64))
-    file = store.attach(organization.id, NOW)
-    columns = file.connection()
-    await load(database, organization.id, columns)
+    written = store.attach(organization.id, NOW).written()
+    columns = written.connection
+    await load(database, organization.id, written)
     counted = 'SELECT sum(weight), count(DISTINCT link), count(DISTINCT "at") FROM clicks'
     assert columns.execute(counted).fetchall() == [(3_000, 1_500, 2)]
     assert columns.execute("SELECT count(*) FROM day_visitors").fetchall() == [(1_500,)]

@@ -31,8 +31,8 @@ _EARNING = f"""
         is_other := reason IS NOT NULL, {_OF_CLICK}
     )) AS click
     FROM clicks
-    WHERE rowid IN (
-        SELECT clicks.rowid FROM clicks
+    WHERE ("at", rowid) IN (
+        SELECT (clicks."at", clicks.rowid) FROM clicks
         JOIN (SELECT DISTINCT link, click_at FROM {{}} WHERE click_at IS NOT NULL) AS touched
             ON touched.link = clicks.link AND touched.click_at = clicks."at"
         WHERE weight = 1

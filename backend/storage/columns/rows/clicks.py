@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import count, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import duckdb
@@ -22,6 +24,8 @@ from backend.domain.links.destinations.destination import Outcome
 from backend.storage.clicks.blocks import parts_of
 from backend.storage.columns.rows.links import number_links, numbers_of_links
 from backend.storage.columns.tables.staged import looked_up, milliseconds, stage, unstage
+from backend.storage.columns.tables.transactions import transaction
+from backend.storage.columns.tables.written_columns import WrittenColumns
 from backend.storage.driver.mongo import Document
 
 # What is read of a block's document.
@@ -117,8 +121,7 @@ _VALUES = {
     "visitor": "unnest(clicks.visitor)",
 }
 _NUMBERS_OF_LINKS = numbers_of_links("staged_clicks", "n", "clicks.link_table")
-_INSERT = f"""
-    INSERT INTO clicks BY NAME
+_ROWS = f"""
     SELECT * EXCLUDE (n, part), part AS block, 1 AS weight FROM ({
     _TIMED.format("".join(f", {value} AS {name}" for name, value in _VALUES.items()), _NUMBERS_OF_LINKS)
 }) WHERE part IS NOT NULL
@@ -147,24 +150,27 @@ class StagedClicks:
     """
 
     def __init__(self, connection: DuckDBPyConnection, documents: Iterable[Document]) -> None:
-        """Not within a transaction: a block that can't be read would end it."""
+        """All are to go into one catalogue.
+
+        Not within a transaction: a block that can't be read would end it.
+        """
         self.unreadable: list[str] = []
         self._connection = connection
         self._blocks: list[_StagedBlock] = []
         if new := _new_of(connection, {document["_id"]: document for document in documents}.values()):
             self._stage(new)
 
-    def insert(self) -> None:
-        """Put the clicks into the tables, in the caller's transaction."""
+    def insert(self, catalog: str) -> None:
+        """Put the clicks into the tables of this catalogue, in a transaction of their own."""
         if not self._blocks:
             return
-        number_links(self._connection, "SELECT unnest(clicks.link_table) AS id FROM staged_clicks")
-        self._connection.execute(_INSERT)
-        stage(
-            self._connection, "staged_blocks", _BLOCK, [row for block in self._blocks for row in block.rows]
-        )
-        self._connection.execute("INSERT INTO blocks FROM staged_blocks")
-        unstage(self._connection, "staged_clicks")
+        connection = self._connection
+        number_links(connection, "SELECT unnest(clicks.link_table) AS id FROM staged_clicks")
+        stage(connection, "staged_blocks", _BLOCK, [row for block in self._blocks for row in block.rows])
+        with transaction(connection):
+            connection.execute(f"INSERT INTO {catalog}.clicks BY NAME {_ROWS}")
+            connection.execute(f"INSERT INTO {catalog}.blocks FROM staged_blocks")
+        unstage(connection, "staged_clicks")
 
     def _stage(self, new: Sequence[_StagedBlock]) -> None:
         if sum(block.clicks for block in new) <= _MOST_CHECKED_IN_PYTHON:
@@ -213,6 +219,19 @@ class StagedClicks:
         )
 
 
+def insert_blocks(columns: WrittenColumns, documents: Iterable[Document]) -> list[str]:
+    """Put the clicks of these blocks into the tables. Returns the ids of those that can't be read."""
+    by_catalog: defaultdict[str, list[Document]] = defaultdict(list)
+    for document in sorted(documents, key=itemgetter("last_at")):
+        by_catalog[columns.clicks_of(_day_of(document))].append(document)
+    unreadable: list[str] = []
+    for catalog, blocks in by_catalog.items():
+        staged = StagedClicks(columns.connection, blocks)
+        staged.insert(catalog)
+        unreadable += staged.unreadable
+    return unreadable
+
+
 def count_clicks(connection: DuckDBPyConnection) -> int:
     """How many clicks are in the tables, as requests that are told apart."""
     [(clicks,)] = connection.execute("SELECT count(*) FROM clicks").fetchall()
@@ -224,9 +243,13 @@ def weight_of(block: Document) -> float:
     return max(int(block["clicks"]) / CLICKS_PER_TRANSACTION, 1 / _BLOCKS_PER_TRANSACTION)
 
 
+def _day_of(block: Document) -> int:
+    return milliseconds(block["last_at"]) // DAY_MS
+
+
 def _new_of(connection: DuckDBPyConnection, documents: Collection[Document]) -> list[_StagedBlock]:
     """The blocks among these that have clicks which are not in the tables yet."""
-    days = {document["_id"]: milliseconds(document["last_at"]) // DAY_MS for document in documents}
+    days = {document["_id"]: _day_of(document) for document in documents}
     ids = [part.id for document in documents for part in parts_of(document)]
     if not ids:
         return []

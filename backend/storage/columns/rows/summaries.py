@@ -9,7 +9,7 @@ below zero: pages of an answer see clicks up to a block, and those that were add
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from duckdb import DuckDBPyConnection
 
@@ -17,6 +17,7 @@ from backend.domain.analytics.period import QUARTERS_OF_DAY
 from backend.domain.clicks.block import DAY_MS
 from backend.storage.clicks.summaries import StoredSummary
 from backend.storage.columns.rows.links import number_links, numbers_of_links
+from backend.storage.columns.tables.forgetting import note_forgotten
 from backend.storage.columns.tables.staged import looked_up, unstage
 
 _QUARTER_MS = DAY_MS // QUARTERS_OF_DAY
@@ -51,8 +52,7 @@ _VALUES = {
         for name in ("country", "referrer", "variant")
     },
 }
-_INSERT_CLICKS = f"""
-    INSERT INTO clicks BY NAME
+_CLICKS = f"""
     SELECT * EXCLUDE (day, quarter), (day::BIGINT * {QUARTERS_OF_DAY} + quarter) * {_QUARTER_MS} AS "at"
     FROM (
         SELECT block, summary.day, unnest(summary.quarter) AS quarter, unnest(summary.weight) AS weight,
@@ -60,34 +60,36 @@ _INSERT_CLICKS = f"""
         FROM {_NUMBERED}
     )
 """
-_INSERT_VISITORS = f"""
-    INSERT INTO day_visitors
+_VISITORS = f"""
     SELECT summary.day, {looked_up("links", "summary.visitor_link")}, unnest(summary.visitor)
     FROM {_NUMBERED}
 """
 
 
-def insert_summaries(connection: DuckDBPyConnection, summaries: Sequence[StoredSummary]) -> None:
-    """Put those of these summaries into the tables that are not there yet, in the caller's transaction."""
-    if not summaries:
-        return
-    values = {
-        "ids": [summary.id for summary in summaries],
-        "texts": [summary.columns for summary in summaries],
-    }
-    connection.execute(_STAGE, values)
+def number_links_of(connection: DuckDBPyConnection, summary: StoredSummary) -> None:
+    """Give numbers to the links of a summary that is to be inserted, in a transaction before."""
+    _stage(connection, summary)
     number_links(connection, "SELECT unnest(summary.link_table) AS id FROM staged_summaries")
-    connection.execute(_INSERT_CLICKS)
-    connection.execute(_INSERT_VISITORS)
-    connection.execute("INSERT INTO blocks SELECT block, id, summary.day FROM staged_summaries")
+
+
+def insert_summary(connection: DuckDBPyConnection, catalog: str, summary: StoredSummary) -> None:
+    """Put a summary into the tables of this catalogue if it is not there yet, in the caller's transaction."""
+    _stage(connection, summary)
+    connection.execute(f"INSERT INTO {catalog}.clicks BY NAME {_CLICKS}")
+    connection.execute(f"INSERT INTO {catalog}.day_visitors {_VISITORS}")
+    connection.execute(f"INSERT INTO {catalog}.blocks SELECT block, id, summary.day FROM staged_summaries")
     unstage(connection, "staged_summaries")
 
 
-def delete_blocks(connection: DuckDBPyConnection, ids: Iterable[str]) -> None:
+def _stage(connection: DuckDBPyConnection, summary: StoredSummary) -> None:
+    connection.execute(_STAGE, {"ids": [summary.id], "texts": [summary.columns]})
+
+
+def delete_blocks(connection: DuckDBPyConnection, catalog: str, ids: Iterable[str]) -> None:
     """Delete the clicks of these blocks, which are added up now, in the caller's transaction."""
     values = {"ids": list(ids)}
-    connection.execute(
-        "DELETE FROM clicks WHERE block IN (SELECT block FROM blocks WHERE id IN (SELECT unnest($ids)))",
-        values,
-    )
-    connection.execute("DELETE FROM blocks WHERE id IN (SELECT unnest($ids))", values)
+    added_up = f"FROM {catalog}.blocks WHERE id IN (SELECT unnest($ids))"
+    if connection.execute(f"SELECT 1 {added_up} LIMIT 1", values).fetchone():
+        note_forgotten(connection, catalog)
+        connection.execute(f"DELETE FROM {catalog}.clicks WHERE block IN (SELECT block {added_up})", values)
+        connection.execute(f"DELETE {added_up}", values)

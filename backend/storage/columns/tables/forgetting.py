@@ -11,6 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.transactions import transaction
+from backend.storage.columns.tables.written_columns import WrittenColumns
 
 # The column with the time from which a row ages, as in the RETENTION of its collection.
 _AGES_FROM: Mapping[str, str] = {"records": '"at"', "devices": "last_seen_at", "installs": '"at"'}
@@ -20,6 +21,8 @@ _BELONGING = {
     "devices": ("entry", "visits", "identities"),
 }
 _EXPIRED_KEPT = timedelta(days=1)
+# Tables about the files themselves.
+_OF_FILES = ["state", "click_files", "upkeep"]
 _ANY = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE {ages_from} < $oldest)" for table, ages_from in _AGES_FROM.items()
 )
@@ -40,36 +43,46 @@ def expire(connection: DuckDBPyConnection, oldest: datetime, now: datetime) -> N
             for table in belonging:
                 connection.execute(f"DELETE FROM {table} WHERE {key} IN (SELECT {key} {expired})", values)
             connection.execute(f"DELETE {expired}", values)
-        noted = "UPDATE state SET expired_at = coalesce(expired_at, $now)"
+        noted = "UPDATE upkeep SET expired_at = coalesce(expired_at, $now)"
         connection.execute(noted, {"now": milliseconds(now)})
 
 
-def note_forgotten(connection: DuckDBPyConnection) -> None:
+def note_forgotten(connection: DuckDBPyConnection, catalog: str) -> None:
     """Note that something was deleted of which no byte is to stay: they do until the file is written anew."""
-    connection.execute("UPDATE state SET forgotten = forgotten + 1")
+    connection.execute(f"UPDATE {catalog}.upkeep SET forgotten = forgotten + 1")
 
 
-def is_to_be_rewritten(connection: DuckDBPyConnection, now: datetime) -> bool:
-    """Whether the file has bytes for too long of what was deleted: of people at all, of what expired, a day.
+def is_to_be_rewritten(connection: DuckDBPyConnection, catalog: str, now: datetime) -> bool:
+    """Whether a file has bytes for too long of what was deleted: of people at all, of what expired, a day.
 
     Something expires all the time, and each time the whole file would be written for it.
     """
-    query = "SELECT forgotten > 0 OR coalesce(expired_at < $latest, false) FROM state"
+    query = f"SELECT forgotten > 0 OR coalesce(expired_at < $latest, false) FROM {catalog}.upkeep"
     return connection.execute(query, {"latest": milliseconds(now - _EXPIRED_KEPT)}).fetchone() == (True,)
 
 
-def forget_all(connection: DuckDBPyConnection) -> None:
+def forget_all(columns: WrittenColumns) -> None:
     """Empty all tables, and note that nothing is here yet."""
+    connection = columns.connection
+    with transaction(connection):  # the first: whatever comes between, all of it is done again
+        connection.execute(
+            "UPDATE state SET place = 0, mark = NULL, is_loaded = false, done = 0, clicks_until = NULL, "
+            "numbering = uuid()"
+        )
+        _empty(connection, columns.main)
+    for catalog in columns.click_catalogs():
+        with transaction(connection):
+            _empty(connection, catalog)
+
+
+def _empty(connection: DuckDBPyConnection, catalog: str) -> None:
     # Of a new file, all are empty: to delete nothing takes as long as to delete.
     tables = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
-        "AND NOT temporary AND table_name <> 'state' AND estimated_size > 0"
+        "SELECT table_name FROM duckdb_tables() WHERE format('\"{}\"', database_name) = $catalog "
+        "AND NOT temporary AND NOT list_contains($kept, table_name) AND estimated_size > 0",
+        {"catalog": catalog, "kept": _OF_FILES},
     ).fetchall()
-    with transaction(connection):
-        connection.execute(
-            "UPDATE state SET place = 0, mark = NULL, is_loaded = false, done = 0, clicks_until = NULL"
-        )
-        if tables:
-            note_forgotten(connection)
-        for (table,) in tables:
-            connection.execute(f"DELETE FROM {table}")
+    if tables:
+        note_forgotten(connection, catalog)
+    for (table,) in tables:
+        connection.execute(f"DELETE FROM {catalog}.{table}")

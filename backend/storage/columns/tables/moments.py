@@ -1,7 +1,8 @@
-"""Moments of a file of columns: what questions see of it, whatever is written meanwhile."""
+"""Moments of an organization's files: what questions see of them, whatever is written meanwhile."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -10,14 +11,20 @@ from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
+from backend.storage.analytics.question import FactsNotReady
+
 # While temporary tables of all files take more memory than this, no further moment is kept.
 _MOST_BYTES_KEPT = 48_000_000
+# What begins in each file what the transaction sees of it: DuckDB does that as a file is first read.
+_LOOK_AT_ALL = "SELECT (SELECT count(*) FROM state), (SELECT count(*) FROM blocks)"
+# Seconds that whoever asks waits for a write, which is short unless facts are made anew.
+_SETTLED_WITHIN = 3.0
 _BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
 
 
 @dataclass(slots=True)
 class _Moment:
-    """A connection inside a transaction, and how often the file had changed when that began.
+    """A connection inside a transaction, and how often the files had changed when that began.
 
     `seconds` is how long questions have been answered in it. Nothing may ask in it for what lists the tables
     of all databases, such as duckdb_tables(): then no file that was open could be closed until it ends.
@@ -33,22 +40,36 @@ class _Moment:
 
 
 class Moments:
-    """The moments of one file. The last one is kept for the next who asks, until something changes.
+    """The moments of an organization's files. The last is kept for who asks next, until something changes.
 
     So credit that was worked out for one question is there for the next, as temporary tables.
     """
 
     def __init__(self, connect: Callable[[], DuckDBPyConnection]) -> None:
-        """`connect` opens a connection that sees the file's tables."""
+        """`connect` opens a connection that sees the tables of all files."""
         self._connect = connect
         self._kept: _Moment | None = None
         self._changes = 0
         self._is_closed = False
         self._lock = threading.Lock()
+        self._is_settled = threading.Event()
+        self._is_settled.set()
+
+    async def until_settled(self) -> None:
+        """Return when a moment can begin at once, for whoever begins one where writers go on, too.
+
+        Raises FactsNotReady where that takes long.
+        """
+        while not self._is_settled.is_set():
+            if not await asyncio.to_thread(self._is_settled.wait, _SETTLED_WITHIN):
+                raise FactsNotReady
 
     @contextlib.contextmanager
     def now(self) -> Iterator[DuckDBPyConnection]:
-        """A connection that sees everything as it is now, for the block, in which nobody else has it."""
+        """A connection that sees everything as it is now, for the block, in which nobody else has it.
+
+        Raises FactsNotReady where that would have to wait for long.
+        """
         moment, began = self._exchange(None) or self._begin(), time.monotonic()
         try:
             yield moment.connection
@@ -60,16 +81,19 @@ class Moments:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """A block that writes to the file. What questions see before its end is not kept for later ones.
+        """A block that writes to the files. What questions see before its end is not kept for later ones.
 
-        The kept moment ends at once: with an open transaction DuckDB would not empty its log after a write.
+        It takes several transactions, one for each file, so no moment begins before its end. The kept moment
+        ends at once: with an open transaction DuckDB would not empty its log after a write.
         """
+        self._is_settled.clear()
         self._forget()
         try:
             yield
         finally:
             with self._lock:
                 self._changes += 1
+            self._is_settled.set()
             self._forget()
 
     def close(self) -> None:
@@ -82,13 +106,19 @@ class Moments:
             moment.end()
 
     def _begin(self) -> _Moment:
-        moment = _Moment(self._connect(), self._changes)
-        try:
-            moment.connection.execute("BEGIN TRANSACTION")
-        except BaseException:
+        while self._is_settled.wait(_SETTLED_WITHIN):
+            changes = self._changes
+            moment = _Moment(self._connect(), changes)
+            try:
+                moment.connection.execute("BEGIN TRANSACTION")
+                moment.connection.execute(_LOOK_AT_ALL)
+            except BaseException:
+                moment.end()
+                raise
+            if self._is_settled.is_set() and moment.changes == self._changes:
+                return moment
             moment.end()
-            raise
-        return moment
+        raise FactsNotReady
 
     def _keep(self, moment: _Moment) -> None:
         """Keep this moment, or the kept one if that is newer, or questions took longer in it."""

@@ -1,6 +1,6 @@
-"""The tables of an organization's file of columns.
+"""The tables of an organization's files of columns: of its first file, and of its files of clicks.
 
-Times are milliseconds since 1970. `link` is the number of a link in the table `links`, which is the file's
+Times are milliseconds since 1970. `link` is the number of a link in the table `links`, which is the files'
 own; `known_at` is when the service was told of something: when it arrived, or where that was not noted, when
 it happened. Texts that repeat are compressed by DuckDB. A row of a record, of a device or of a link is
 replaced as a whole, with all rows that belong to it, whenever the feed names it again.
@@ -10,8 +10,8 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 
 from __future__ import annotations
 
-# A file of another format is made again.
-FORMAT = 8
+# Files of another format are made again.
+FORMAT = 9
 
 # What is known of a visit: where it came from, as its address said, and the click that led to it.
 _VISIT = """
@@ -20,18 +20,40 @@ _VISIT = """
     variant VARCHAR, click_at BIGINT, click_mark BIGINT, is_named BOOLEAN
 """
 
+CLICK_TABLES = """
+-- The blocks, as they were stored first, whose clicks are in `clicks`; `id` is without the organization's.
+CREATE TABLE blocks (block INTEGER, id VARCHAR, day INTEGER);
+-- A row is a request, or as many alike as `weight` says: those of a day whose single clicks have expired are
+-- added up by quarters of an hour, have no visitor, and their visitors are in `day_visitors`.
+CREATE TABLE clicks (
+    "at" BIGINT, link INTEGER, block INTEGER, weight UINTEGER,
+    outcome VARCHAR, reason VARCHAR, platform VARCHAR, system VARCHAR, browser VARCHAR, kind VARCHAR,
+    country VARCHAR, referrer VARCHAR, variant VARCHAR, visitor UINTEGER
+);
+-- The visitors of days whose single clicks have expired, by link; `day` is counted from 1970, in UTC.
+CREATE TABLE day_visitors (day INTEGER, link INTEGER, visitor UINTEGER);
+"""
+
+# Of each file. One row: `forgotten` is how often something was deleted of which no byte is to stay since the
+# file was written as a whole, and `expired_at` when what has expired was deleted first since then.
+UPKEEP = """
+CREATE TABLE upkeep (forgotten INTEGER DEFAULT 0, expired_at BIGINT);
+INSERT INTO upkeep (forgotten) VALUES (0);
+"""
+
 TABLES = f"""
 -- One row. `place` is the next place of the feed: where it is read on, once everything before it is here
--- (`is_loaded`). `mark` is that of the cursor there (domain/feed/cursor). Of a load, so many steps are
--- `done`, and all blocks up to `clicks_until`.
--- `forgotten` is how often people were erased since the file was written as a whole, and `expired_at` when
--- what has expired was deleted first since then.
+-- (`is_loaded`), and in the files of clicks. `mark` is that of the cursor there (domain/feed/cursor). Of a
+-- load, so many steps are `done`, and all blocks up to `clicks_until`. The numbers of links mean the same as
+-- long as `numbering` does not change.
 CREATE TABLE state (
     format INTEGER, place BIGINT DEFAULT 0, mark VARCHAR,
-    is_loaded BOOLEAN DEFAULT false, done INTEGER DEFAULT 0, clicks_until BIGINT,
-    forgotten INTEGER DEFAULT 0, expired_at BIGINT
+    is_loaded BOOLEAN DEFAULT false, done INTEGER DEFAULT 0, clicks_until BIGINT, numbering UUID
 );
-INSERT INTO state (format) VALUES ({FORMAT});
+INSERT INTO state (format, numbering) VALUES ({FORMAT}, uuid());
+
+-- The files of clicks, each by the first day that it has, counted from 1970; the first one has all before it.
+CREATE TABLE click_files (first_day INTEGER);
 
 -- Also links that only clicks or visits name: without `is_kept`, it is not stored (any more).
 CREATE TABLE links (
@@ -47,18 +69,6 @@ CREATE TABLE costs (
 CREATE TABLE link_changes (
     place BIGINT, number INTEGER, link INTEGER, "at" BIGINT, type VARCHAR, changed VARCHAR[]
 );
-
--- The blocks, as they were stored first, whose clicks are in `clicks`; `id` is without the organization's.
-CREATE TABLE blocks (block INTEGER, id VARCHAR, day INTEGER);
--- A row is a request, or as many alike as `weight` says: those of a day whose single clicks have expired are
--- added up by quarters of an hour, have no visitor, and their visitors are in `day_visitors`.
-CREATE TABLE clicks (
-    "at" BIGINT, link INTEGER, block INTEGER, weight UINTEGER,
-    outcome VARCHAR, reason VARCHAR, platform VARCHAR, system VARCHAR, browser VARCHAR, kind VARCHAR,
-    country VARCHAR, referrer VARCHAR, variant VARCHAR, visitor UINTEGER
-);
--- The visitors of days whose single clicks have expired, by link; `day` is counted from 1970, in UTC.
-CREATE TABLE day_visitors (day INTEGER, link INTEGER, visitor UINTEGER);
 
 -- `entry` is the file's own number of a device's rows, which stand together, as they were put here last. By
 -- `key`, which follows from a name, what has it is found quickly.

@@ -1,4 +1,4 @@
-"""What a file of columns says of itself: how far it has come, and in which feed."""
+"""What files of columns say of themselves: how far they have come, and in which feed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backend.storage.columns.tables.staged import milliseconds
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a file has come.
+    """How far an organization's files have come.
 
     Everything before `cursor` is there if it `is_loaded`. Of a load that was begun there, which is not at
     place 0 then, so many steps are `done`, and all blocks of clicks up to `clicks_until` (milliseconds since
@@ -38,6 +38,12 @@ def read_state(connection: DuckDBPyConnection) -> State:
     assert row
     place, mark, *rest = row
     return State(Cursor(place, mark=FeedMark.parse(mark) if mark else None), *rest)
+
+
+def read_numbering(connection: DuckDBPyConnection) -> str:
+    """What changes when the numbers of links do."""
+    [(numbering,)] = connection.execute("SELECT numbering FROM state").fetchall()
+    return str(numbering)
 
 
 def note_cursor(connection: DuckDBPyConnection, cursor: Cursor) -> None:

@@ -25,6 +25,7 @@ from backend.storage.columns.rows.links import put_links, put_tags
 from backend.storage.columns.tables.staged import milliseconds
 from tests.storage.analytics.credited_histories import Told, at
 from tests.storage.analytics.naive.counts import is_left
+from tests.storage.analytics.tables import written
 
 Person = tuple[Any, ...]
 _UTM = {Field.CAMPAIGN: "utm_campaign", Field.SOURCE: "utm_source"}
@@ -52,10 +53,11 @@ class Stored:
         names = {name for link in self.links.values() for name in link.tags}
         put_tags(connection, {f"id {name}": name for name in names})  # type: ignore[misc]
         put_links(connection, [_document(*entry) for entry in self.links.items()])
+        catalog = written(connection).clicks_of(0)
         connection.executemany(
-            """
-            INSERT INTO clicks BY NAME SELECT link, $at AS "at", 1 AS block, 1 AS weight, $country AS country
-            FROM links WHERE id = $link
+            f"""
+            INSERT INTO {catalog}.clicks BY NAME
+            SELECT link, $at AS "at", 1 AS block, 1 AS weight, $country AS country FROM links WHERE id = $link
             """,
             [{"link": "nothing", "at": 0, "country": None}]
             + [
