@@ -16,7 +16,7 @@ from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, 
 from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.fields.spreadsheets import as_it_was
-from backend.domain.fields.written_times import written_day
+from backend.domain.fields.written_times import without_midnight, written_day
 from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
 # The columns, by their names in lower case: GA4, Google Ads, Meta, Microsoft, LinkedIn and TikTok.
@@ -137,7 +137,7 @@ def _once(rows: Sequence[CostRow]) -> list[CostRow]:
 
 def read_day(field: str, text: str) -> str:
     """The day as ISO 8601 has it: of 2026-03-01, 20260301 or 01.03.2026. Raises InvalidField."""
-    day = written_day(text)
+    day = written_day(without_midnight(text))
     if day is None:
         raise InvalidField(field, "must be a day such as 2026-03-01 or 01.03.2026")
     return day.isoformat()

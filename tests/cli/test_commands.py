@@ -87,6 +87,9 @@ def test_a_subscription_runs_to_the_end_of_its_day(running: ServiceProcess, org_
     """A date means the whole of that day in UTC; none ends the subscription."""
     until = running.command("subscription", "set", "--org", org_id, "--until", "2027-12-31")["until"]
     assert until == "2027-12-31T23:59:59+00:00"
+    midnight = ("--until", "2027-12-31T00:00:00")
+    until = running.command("subscription", "set", "--org", org_id, *midnight)["until"]
+    assert until == "2027-12-31T00:00:00+00:00"
     assert running.command("subscription", "set", "--org", org_id, "--until", "none")["until"] is None
 
 

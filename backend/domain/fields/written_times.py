@@ -20,8 +20,7 @@ _SECONDS = range(10**9, 5 * 10**9)
 
 
 def written_day(text: str) -> date | None:
-    """The day in this text: 2026-03-01, 20260301 or 01.03.2026, also at midnight. None if it is none."""
-    text = _MIDNIGHT.sub("", text.strip())
+    """The day in this text: 2026-03-01, 20260301 or 01.03.2026. None if it is none."""
     try:
         if dotted := _WITH_DOTS.fullmatch(text):
             day, month, year, *clock = dotted.groups()
@@ -29,6 +28,11 @@ def written_day(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def without_midnight(text: str) -> str:
+    """The text without the time that a table has behind days, where it can't mean a time."""
+    return _MIDNIGHT.sub("", text.strip())
 
 
 def written_moment(text: str) -> datetime | None:
