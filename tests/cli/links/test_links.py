@@ -60,7 +60,7 @@ def test_imports_keep_to_the_block_list(
     environment = running.environment | {"WAYLINK_BLOCK_LIST": str(blocked)}
     for options in (["--dry-run"], []):
         command = ("import", "csv", str(file), "--org", org_id, *options)
-        assert run_command(*command, environment=environment)["refused"] == 1
+        assert run_command(*command, environment=environment, exit_code=3)["refused"] == 1
 
 
 def test_destinations_are_checked(running: ServiceProcess, org_id: OrgId, made: dict[str, str]) -> None:
