@@ -173,6 +173,7 @@ async def test_a_receiver_that_asks_for_patience(
     endpoint = await make_endpoint()
     await happen(database, organization.id, 1)
     failing = await settled(database, endpoint, EndpointState.FAILING)
+    assert f"status {answer[0]}" in str(failing.last_error)
     assert failing.next_try_at
     assert failing.failing_since
     seconds = (failing.next_try_at - failing.failing_since).total_seconds()

@@ -6,16 +6,18 @@ they decide by it: whether to look into it now, where, and whether a rule tells 
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from quart import Response, request
+from quart import Response, abort, request
 
 from backend.dashboard.alerts.previews import preview_in_short
 from backend.dashboard.alerts.shown import link_ids_of, shown_alert, shown_rule
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.failing import failing_of
+from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
@@ -44,8 +46,12 @@ async def alerts() -> Response:
 @dashboard.post("/alerts/seen")
 @needs(Permission.ANALYTICS_WRITE)
 async def alerts_seen() -> Response:
-    """Mark all alerts as seen."""
-    await set_all_seen(resources().database, org_id(), resources().clock())
+    """Mark all alerts as seen that there were when the page was made: what came after it stays new."""
+    try:
+        until = datetime.fromisoformat(field("until")).astimezone(UTC)
+    except (ValueError, OverflowError):
+        abort(400)
+    await set_all_seen(resources().database, org_id(), until, resources().clock())
     return redirect_with_notice("alerts", "alerts-seen")
 
 
@@ -67,5 +73,6 @@ async def _content(before: str | None) -> dict[str, Any]:
         "is_first": not before,
         "failing": await failing_of(Work.ALERTS),
         "not_seen": await count_not_seen(database, org_id()),
+        "until": (await list_alerts(database, org_id(), 1))[0].fired_at.isoformat() if found else "",
         "rules": [(shown_rule(rule, tags, links), await preview_in_short(sources, rule)) for rule in rules],
     }

@@ -30,18 +30,32 @@ class Listing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PathRules:
-    """The rules for paths of a file, by its `listing`, with the paths that it names."""
+    """The rules for paths of a file, by its `listing`, with the paths that it names.
+
+    `exceptions` are paths of links below one of them, such as help/app below help/*, for which the opposite
+    holds.
+    """
 
     listing: Listing
     paths: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
 
     @property
     def components(self) -> list[ComponentJson]:
         """The rules in their order. Phones use the first component that matches."""
+        named = dict.fromkeys(self.paths, self.listing is Listing.BROWSER_LINKS)
+        if self.exceptions:
+            named |= dict.fromkeys(self.exceptions, self.listing is not Listing.BROWSER_LINKS)
+            named = {path: named[path] for path in sorted(named, key=_exactness, reverse=True)}
+        components = [_component(f"/{path}", is_excluded) for path, is_excluded in named.items()]
         if self.listing is not Listing.BROWSER_LINKS:
-            return [{"/": f"/{path}"} for path in self.paths]
-        excluded = [*(f"/{path}" for path in self.paths), *_BROWSER_PAGES]
-        return [*({"/": pattern, "exclude": True} for pattern in excluded), {"/": "*"}]
+            return components
+        return [*components, *(_component(pattern, True) for pattern in _BROWSER_PAGES), {"/": "*"}]
+
+    @property
+    def forwarding(self) -> list[str]:
+        """The beginnings of the paths below which everything is named."""
+        return [path.removesuffix("*") for path in self.paths if path.endswith("/*")]
 
     @property
     def size(self) -> int:
@@ -51,7 +65,10 @@ class PathRules:
     def without(self, path: str) -> PathRules:
         """The rules before there was a link with this path."""
         own = {path, f"{path}/*"}
-        return replace(self, paths=tuple(listed for listed in self.paths if listed not in own))
+        paths, exceptions = (
+            tuple(listed for listed in named if listed not in own) for named in (self.paths, self.exceptions)
+        )
+        return replace(self, paths=paths, exceptions=exceptions)
 
     def with_link(self, path: str, *, opens_app: bool) -> PathRules:
         """The rules once the link with this path opens the app, or stays in the browser.
@@ -59,7 +76,9 @@ class PathRules:
         A full file takes no further link.
         """
         if opens_app is (self.listing is Listing.BROWSER_LINKS):
-            return self.without(path)
+            rest = self.without(path)
+            is_below = path.startswith(tuple(rest.forwarding))
+            return replace(rest, exceptions=(path, *rest.exceptions)) if is_below else rest
         if self.listing is Listing.SOME_APP_LINKS:
             return self
         return self if path in self.paths else replace(self, paths=(path, *self.paths))
@@ -77,6 +96,15 @@ def only(paths: Sequence[str]) -> PathRules:
     fitting = tuple(path for path, end in zip(paths, ends, strict=True) if end < MOST_BYTES)
     is_whole = len(fitting) == len(paths) and len(paths) < MOST_PATHS
     return PathRules(Listing.APP_LINKS if is_whole else Listing.SOME_APP_LINKS, fitting)
+
+
+def _component(pattern: str, is_excluded: bool) -> ComponentJson:
+    return {"/": pattern, "exclude": True} if is_excluded else {"/": pattern}
+
+
+def _exactness(path: str) -> int:
+    """The more, the earlier: a path below help/* is longer than its beginning help/."""
+    return len(path.removesuffix("*"))
 
 
 def _size(component: ComponentJson) -> int:

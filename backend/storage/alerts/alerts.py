@@ -136,9 +136,10 @@ async def set_seen(database: Database, org_id: OrgId, own_id: str, seen_at: date
     return from_document(existing(changed))
 
 
-async def set_all_seen(database: Database, org_id: OrgId, now: datetime) -> None:
-    """Mark all of the organization's alerts as seen."""
-    await database[NAME].update_many({"org_id": org_id, "seen_at": None}, {"$set": {"seen_at": now}})
+async def set_all_seen(database: Database, org_id: OrgId, until: datetime, now: datetime) -> None:
+    """Mark all of the organization's alerts as seen that were fired up to then."""
+    not_seen = {"org_id": org_id, "seen_at": None, "fired_at": {"$lte": until}}
+    await database[NAME].update_many(not_seen, {"$set": {"seen_at": now}})
 
 
 async def count_not_seen(database: Database, org_id: OrgId) -> int:

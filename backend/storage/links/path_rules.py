@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backend.concurrency.side_threads import SHORT_WORK
 from backend.domain.links.links import Behavior
@@ -21,16 +21,41 @@ from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import HELD, NAME, NEWEST_FIRST, STAYS_IN_BROWSER
 
 _PATH = {"path": 1, "forwards_path": 1}
+_BEGINNINGS_AT_ONCE = 200
 _BEHAVIORS = {Platform.IOS: "ios_behavior", Platform.ANDROID: "android_behavior"}
 
 
 async def find_path_rules(database: Database, domain: str, platform: Platform) -> PathRules:
     """The rules of the domain's association file for this system."""
     in_browser = await _list_browser_paths(database, domain, platform)
-    if rules := await SHORT_WORK.run(domain, lambda: all_but(in_browser)):
-        return rules
+    fitting = await SHORT_WORK.run(domain, lambda: all_but(in_browser))
+    if fitting:
+        most = await _with_exceptions(database, domain, fitting, _opening(domain, platform))
+        if await SHORT_WORK.run(domain, lambda: most.size) < MOST_BYTES:
+            return most
     in_app = await _list_app_paths(database, domain, platform)
-    return await SHORT_WORK.run(domain, lambda: only(in_app))
+    rules = await SHORT_WORK.run(domain, lambda: only(in_app))
+    in_browser_only = {"domain": domain, "$nor": [_opening(domain, platform)]}
+    whole = await _with_exceptions(database, domain, rules, in_browser_only)
+    if await SHORT_WORK.run(domain, lambda: whole.size) < MOST_BYTES:
+        return whole
+    plain = tuple(path for path in rules.paths if not path.endswith("/*"))
+    return PathRules(Listing.SOME_APP_LINKS, plain)  # rather too few open the app than a locked one
+
+
+async def _with_exceptions(
+    database: Database, domain: str, rules: PathRules, opposite: Document
+) -> PathRules:
+    """The rules with the links below their forwarding ones for which the opposite holds."""
+    found: dict[str, None] = {}
+    beginnings = rules.forwarding
+    for at in range(0, len(beginnings), _BEGINNINGS_AT_ONCE):
+        some = beginnings[at : at + _BEGINNINGS_AT_ONCE]
+        below = [{"path": {"$gt": beginning, "$lt": f"{beginning}\uffff"}} for beginning in some]
+        cursor = database[NAME].find({"$and": [opposite, {"domain": domain, "$or": below}]}, _PATH)
+        documents = await cursor.limit(MOST_PATHS).to_list(MOST_PATHS)
+        found |= {path: None for document in documents for path in _patterns(document)}
+    return replace(rules, exceptions=tuple(found))
 
 
 @dataclass(frozen=True, slots=True)

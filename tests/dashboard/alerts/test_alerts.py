@@ -61,6 +61,12 @@ async def test_alerts_say_why_and_where_to_look(
     page = html.unescape((await person.get("/alerts")).text)
     assert "4 of the link's 5 clicks were taken." in page
     assert f"/links/{link.id}/edit" in page
+    page_of_before = await person.get("/alerts")
+    later = await fire_alert(database, organization.id, None)
+    after_it = {"$set": {"fired_at": later.fired_at + timedelta(minutes=1)}}
+    await database[alerts.NAME].update_one({"_id": f"{organization.id}/{later.id}"}, after_it)
+    await person.submit(page_of_before, "/alerts/seen")
+    assert await alerts.count_not_seen(database, organization.id) == 1, "nobody has seen the later one"
     await person.send("/alerts", "/alerts/seen")
     assert await alerts.count_not_seen(database, organization.id) == 0
     assert "not yet seen" not in (await person.get("/")).text

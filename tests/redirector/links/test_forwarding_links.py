@@ -9,13 +9,16 @@ from backend.app import Service
 from backend.domain.accounts.apps import Apps
 from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.links.limits import LinkLimits
+from backend.domain.links.links import Behavior
 from backend.domain.links.path_prefixes import path_prefixes
-from backend.domain.taps.apple_file import parse_apple_file
+from backend.domain.taps.apple_file import apple_file_content, parse_apple_file
+from backend.domain.web.client import Platform
 from backend.redirector.links.above import above_in_memory
 from backend.redirector.links.cache import LinkCache
 from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
+from backend.storage.links import path_rules
 from backend.storage.links.links import NAME
 from backend.system.clock import utc_now
 from tests.facts.organizations import TestOrganization
@@ -187,3 +190,31 @@ async def test_apps_and_passwords(
         for path in (f"{app.path}/red", f"{locked.path}/red", locked.path)
     }
     assert [found.is_excluding for found in decided.values() if found] == [False, True, True]
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+@pytest.mark.parametrize("opens_app", [True, False])
+async def test_a_link_below_a_forwarding_one_is_decided_by_itself(
+    make_link: LinkFactory,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    opens_app: bool,
+    is_full: bool,
+) -> None:
+    """In the association file the more exact path comes first, whichever of the two opens the app; also where
+    the file has no room for those that stay in the browser, and names those that open the app."""
+    browser = {"ios_behavior": Behavior.BROWSER, "android_behavior": Behavior.BROWSER}
+    above = await make_link(forwards_path=True, **(browser if opens_app else APP))
+    path = f"{above.path}/app"
+    await make_link(path=path, **(APP if opens_app else browser))
+    if is_full:
+        monkeypatch.setattr(path_rules, "all_but", lambda _: None)
+    rules = await path_rules.find_path_rules(database, above.domain, Platform.IOS)
+    assert APPS.ios
+    file = parse_apple_file(apple_file_content(APPS.ios, rules))
+    decided = [
+        file.decide("A1B2C3D4E5.com.shop.app", f"https://{above.domain}/{asked}")
+        for asked in (path, f"{above.path}/other")
+    ]
+    assert [found is not None and not found.is_excluding for found in decided] == [opens_app, not opens_app]
+    assert rules.without(path).with_link(path, opens_app=opens_app).components == rules.components
