@@ -53,7 +53,7 @@ async def test_limits_are_set_and_changed(
     assert await is_password(PASSWORD, limits.password_hash, "a")
     page, edit = await person.get(where), await person.get(f"{where}/edit")
     assert ">Not started</span>" in page.text
-    assert "5, 5 left; a button is asked for first" in page.text
+    assert "5, 5 left; visitors press a button first" in page.text
     assert 'name="click_to_continue" value="true" checked>' in edit.text
     assert 'value="2099-03-01T08:00:00"' in edit.text
     assert PASSWORD not in page.text + edit.text
