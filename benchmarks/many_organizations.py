@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import random
 import tempfile
 import time
@@ -52,6 +53,7 @@ _DEADLINE = 5.0
 _LATE = 5.5
 _ASKING = 6
 _DAY = timedelta(days=1)
+_ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
@@ -61,7 +63,9 @@ def main() -> None:
     parser.add_argument("--clicks", type=int, default=20_000_000, help="clicks of the largest of them")
     parser.add_argument("--minutes", type=float, default=60, help="how long they work")
     parser.add_argument("--seed", type=int, default=1, help="who asks what when; the same, the same order")
-    asyncio.run(_measure(parser.parse_args()))
+    asked = parser.parse_args()
+    os.environ["PYTHONPATH"] = str(_ROOT)  # the process that answers needs the class of `CountClicks`
+    asyncio.run(_measure(asked))
 
 
 @dataclass(slots=True)
