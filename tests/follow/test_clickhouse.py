@@ -12,6 +12,7 @@ from backend.domain.errors import OperatorError
 from backend.domain.feed.cursor import START, Cursor
 from backend.domain.feed.events import USUAL_TYPES, Event, EventType
 from backend.follow.clickhouse.target import ClickHouseTarget
+from backend.follow.event_fields import fields_of
 from backend.follow.target import FollowedFeed, TargetAway, TargetMismatch
 from tests.follow.chdb_server import ChdbServer
 from tests.follow.made_events import AT, ORG, conversion, erased, event, refund
@@ -65,6 +66,17 @@ async def test_views_have_columns_of_their_kinds(server: ChdbServer) -> None:
         ]
     ]  # fmt: skip
     assert rows(server, "SELECT id FROM waylink_leads") == []
+
+
+async def test_views_get_new_columns(server: ChdbServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a later version knows stands behind the columns that are there, whatever its own order."""
+    with monkeypatch.context() as former:
+        former.setattr("backend.follow.clickhouse.tables.fields_of", lambda type_: fields_of(type_)[:1:-1])
+        await written(server)
+    began = [name for name, *_ in rows(server, "DESCRIBE TABLE shop.waylink_conversions")]
+    await written(server)
+    now = [name for name, *_ in rows(server, "DESCRIBE TABLE shop.waylink_conversions")]
+    assert now == [*began, "conversion_id", "told_by"]
 
 
 async def test_each_event_is_there_once(server: ChdbServer) -> None:

@@ -193,9 +193,9 @@ class ErasedJson(TypedDict):
 
     customers: Annotated[list[str], "Your own ids of the customer."]
     devices: Annotated[list[UuidText], "Devices that nobody else uses."]
-    shared_devices: Annotated[list[_SharedDevice], "Devices that others use too."]
     emails_sha256: Annotated[list[Sha256Text], "SHA-256 of the person's e-mail addresses."]
     installs: Annotated[list[str], "Installations of an app."]
+    shared_devices: Annotated[list[_SharedDevice], "Devices that others use too."]
 
 
 class _Actor(TypedDict):

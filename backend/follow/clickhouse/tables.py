@@ -6,7 +6,7 @@ row: the views, and the table with FINAL, show each event once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from backend.domain.feed.events import EventType
 from backend.follow.event_fields import FieldKind, fields_of
@@ -42,22 +42,34 @@ CREATE TABLE IF NOT EXISTS waylink_cursors (
 ) ENGINE = ReplacingMergeTree(moved_at)
 ORDER BY org_id
 """
+# The columns of all views that are there.
+COLUMNS = f"""
+SELECT table, groupArray(name) FROM (
+    SELECT table, name FROM system.columns
+    WHERE database = currentDatabase() AND table IN ({", ".join(f"'{view}'" for view in VIEWS.values())})
+    ORDER BY table, position
+) GROUP BY table FORMAT JSONCompactEachRow
+"""  # noqa: S608 - of constants
 
 
-def statements() -> Iterator[str]:
-    """The statements that create missing tables and views, and add new columns."""
+def statements(columns_of_views: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The statements that create missing tables and views, and add new columns.
+
+    Views that are there keep the order of their columns, for whoever takes these by their places.
+    """
     yield _EVENTS
     yield _CURSORS
     columns = {name: _TYPES.get(kind, _TEXT) for name, kind in field_kinds().items()} | {MORE: _TEXT}
     additions = ", ".join(f"ADD COLUMN IF NOT EXISTS `{name}` {type_}" for name, type_ in columns.items())
     yield f"ALTER TABLE waylink_events {additions}"
     for type_, view in VIEWS.items():
-        yield _view(type_, view)
+        yield _view(type_, view, columns_of_views.get(view, ()))
 
 
-def _view(type_: EventType, view: str) -> str:
+def _view(type_: EventType, view: str, current_columns: Sequence[str]) -> str:
     own_columns = [column for column in OWN if column != "type"]
     fields = dict.fromkeys((*own_columns, "org_id", *(field.name for field in fields_of(type_)), MORE))
-    column_list = ", ".join(f"`{column}`" for column in fields)
+    kept = [column for column in current_columns if column in fields]
+    column_list = ", ".join(f"`{column}`" for column in dict.fromkeys((*kept, *fields)))
     of_type = f"type = '{type_.value}'"
     return f"CREATE OR REPLACE VIEW {view} AS SELECT {column_list} FROM waylink_events FINAL WHERE {of_type}"  # noqa: S608 - of constants

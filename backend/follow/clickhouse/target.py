@@ -15,7 +15,7 @@ from typing import Any
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import Event, EventType
 from backend.follow.clickhouse.server import ClickHouseServer
-from backend.follow.clickhouse.tables import statements
+from backend.follow.clickhouse.tables import COLUMNS, statements
 from backend.follow.erasures import without_person
 from backend.follow.event_lines import as_json
 from backend.follow.event_rows import row_of
@@ -71,7 +71,8 @@ class ClickHouseTarget:
         """Connect, create missing tables, and return the stored cursor."""
         self._followed = followed
         await self._server.open()
-        for statement in statements():
+        columns_of_views = dict(map(json.loads, (await self._server.run(COLUMNS)).splitlines()))
+        for statement in statements(columns_of_views):
             await self._server.run(statement)
         answer = await self._server.run(_FIND, {"org_id": followed.org_id})
         if not answer:
