@@ -16,6 +16,9 @@ CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
         "Viber on a Mac": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) QtWebEngine/5.15.2 Chrome/83.0.4103.122 Safari/537.36 Viber/21.4.0",
         "the browser in Steam": "Mozilla/5.0 (Windows; U; Windows NT 10.0; en-US; Valve Steam GameOverlay/1718904662) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.6478.183 Safari/537.36",
         "Slack on Windows": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Slack/4.39.95 Chrome/126.0.6478.127 Electron/31.2.1 Safari/537.36 Sonic Slack_SSB/4.39.95",
+        "Mattermost on Windows": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Mattermost/5.8.1 Chrome/124.0.6367.119 Electron/30.0.3 Safari/537.36",
+        "Notion on a Mac": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Notion/3.10.0 Chrome/124.0.6367.243 Electron/30.2.0 Safari/537.36",
+        "ClickUp on Linux": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) ClickUp/3.5.18 Chrome/128.0.6613.186 Electron/32.2.1 Safari/537.36",
         "a Panasonic television, with Sonic in its name": "Mozilla/5.0 (X11; FreeBSD; U; Viera; de-DE) AppleWebKit/537.11 (KHTML, like Gecko) Viera/3.10.0 Chrome/23.0.1271.97 Safari/537.11; Panasonic",
         "HarmonyOS 5, which has no Android": "Mozilla/5.0 (Phone; OpenHarmony 5.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/114.0.0.0 Safari/537.36 ArkWeb/4.1.6.1 Mobile HuaweiBrowser/5.0.4.300",
     },
@@ -26,6 +29,8 @@ CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
         "Safari on an iPad": "Mozilla/5.0 (iPad; CPU OS 12_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/12.1 Mobile/15E148 Safari/604.1",
         "Google app on an iPhone": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) GSA/320.0.639466655 Mobile/15E148 Safari/604.1",
         "DuckDuckGo on an iPhone": "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 DuckDuckGo/7 Safari/605.1.15",
+        "small letters on an iPhone": "mozilla/5.0 (iphone; cpu iphone os 17_5 like mac os x) applewebkit/605.1.15 (khtml, like gecko) version/17.5 mobile/15e148 safari/604.1",
+        "capitals on an iPhone": "MOZILLA/5.0 (IPHONE; CPU IPHONE OS 17_5 LIKE MAC OS X) APPLEWEBKIT/605.1.15 (KHTML, LIKE GECKO) VERSION/17.5 MOBILE/15E148 SAFARI/604.1",
         "Chrome on an iPad that asks for desktop pages": "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/126 Version/11.1.1 Safari/605.1.15",
     },
     (ClientKind.BROWSER, Platform.ANDROID): {
@@ -129,10 +134,14 @@ CLIENTS: dict[tuple[ClientKind, Platform | None], dict[str, str]] = {
         "Go": "Go-http-client/2.0",
         "Deno": "Deno/1.40.2",
         "okhttp": "okhttp/4.12.0",
+        "the part of macOS that plays audio and video": "AppleCoreMedia/1.0.0.21F90 (Macintosh; U; Intel Mac OS X 10_15; en_us)",
     },
     # What apps ask with themselves, where nobody sees an answer.
     (ClientKind.HTTP_CLIENT, Platform.IOS): {
         "CFNetwork": "ExampleApp/1 CFNetwork/1496.0.7 Darwin/23.5.0",
+        "the part of iOS that plays audio and video": "AppleCoreMedia/1.0.0.21F90 (iPhone; U; CPU OS 17_5_1 like Mac OS X; en_us)",
+        "LinkedIn itself": "LinkedIn/9.29.8443 CFNetwork/1496.0.7 Darwin/23.5.0",
+        "Snapchat itself": "Snapchat/12.91.0.39 (iPhone14,5; iOS 17.5; gzip)",
         "Alamofire": "ExampleApp/3.1 (com.example.app; build:12; iOS 17.5.1) Alamofire/5.9.1",
     },
     (ClientKind.HTTP_CLIENT, Platform.ANDROID): {

@@ -50,10 +50,12 @@ def recognize_new(user_agent: bytes) -> Client:
             system, platform = _KNOWN.systems[place].name, _KNOWN.systems[place].platform
             if _IPAD_VIEW.search(text):
                 browser = _WEB_VIEW_ON_IOS
-    is_in_app = browser in _KNOWN.in_app_families
+    is_browser = any(word in lowered for word in _BROWSER_WORDS)
+    # Of what an app asks with itself, the lists name the app, too.
+    is_in_app = is_browser and browser in _KNOWN.in_app_families
     if found & _IN_APP and (place := _first("in_app_browsers", found, text)) is not None:
         browser, is_in_app = _KNOWN.in_app_names[place], True
-    kind, robot = _kind(lowered, found, browser, is_in_app=is_in_app)
+    kind, robot = _kind(lowered, found, browser, is_browser=is_browser, is_in_app=is_in_app)
     if robot is not None:
         browser = _word_around(text, lowered.find(robot)) or browser
     return Client(
@@ -69,11 +71,15 @@ def recognize_new(user_agent: bytes) -> Client:
 recognize = remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)(recognize_new)
 
 
-@lru_cache(maxsize=1024)
 def in_app(client: Client, requested_with: bytes) -> Client:
     """The client if Android's web view names the app around it (X-Requested-With)."""
     is_app = client.kind is ClientKind.BROWSER and client.platform is Platform.ANDROID
-    if not is_app or len(requested_with) > _LONGEST_PACKAGE or not _PACKAGE.fullmatch(requested_with):
+    return _in_app(client, requested_with) if is_app and len(requested_with) <= _LONGEST_PACKAGE else client
+
+
+@lru_cache(maxsize=1024)
+def _in_app(client: Client, requested_with: bytes) -> Client:
+    if not _PACKAGE.fullmatch(requested_with):
         return client
     package = requested_with.decode("ascii")
     if _KNOWN.browser_packages.search(package):
@@ -98,9 +104,10 @@ def _first(name: str, found: int, text: str) -> int | None:
     return next((place for place in _lists.places(found, name) if searches[place](text)), None)
 
 
-def _kind(lowered: str, found: int, browser: str | None, *, is_in_app: bool) -> tuple[ClientKind, str | None]:
+def _kind(
+    lowered: str, found: int, browser: str | None, *, is_browser: bool, is_in_app: bool
+) -> tuple[ClientKind, str | None]:
     """What the client is, and the words that tell it if it is a robot."""
-    is_browser = any(word in lowered for word in _BROWSER_WORDS)
     is_app = not is_browser and _first("apps", found, lowered) is not None
     is_program = is_app
     if found & _ROBOT_BITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -152,6 +153,18 @@ def test_an_app_around_a_web_view(package: bytes, kind: ClientKind, browser: str
     assert (phone.kind, phone.browser, phone.follows_intents) == (kind, browser, kind is ClientKind.BROWSER)
     desktop = recognize(CLIENTS[ClientKind.BROWSER, Platform.DESKTOP]["Chrome on Windows"].encode())
     assert in_app(desktop, package) is desktop
+
+
+def test_long_names_of_apps_are_not_kept() -> None:
+    """Made-up headers can't fill the memory."""
+    client = recognize(PIXEL.encode())
+    tracemalloc.start()
+    try:
+        for number in range(500):
+            assert in_app(client, b"%d" % number + b"a" * 8000) is client
+        assert tracemalloc.get_traced_memory()[0] < 1_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("name", CLIENTS[ClientKind.BROWSER, Platform.ANDROID])
