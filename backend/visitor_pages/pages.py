@@ -17,6 +17,7 @@ _templates = Environment(
     loader=PackageLoader("backend.visitor_pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
 _COPY = _templates.get_template("copy.js").render()
+_ONCE = _templates.get_template("once.js").render()
 _HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
 
 
@@ -48,12 +49,12 @@ def message(look: Look, name: str, *, can_report: bool = False) -> VisitorPage:
 
 
 def password(look: Look, refused: Refused | None = None) -> VisitorPage:
-    """The page that asks for a link's password, and why the last try was refused. It needs no scripts."""
+    """The page that asks for a link's password, and why the last try was refused."""
     texts = look.texts()
     title, text = look.title_and_text("password")
     label, button = texts["password_form"]
     problem = "" if refused is None else texts["password_refused"][refused]
-    return form_page(
+    return _page_sent_once(
         look, "password.html", title=title, text=text, label=label, button=button, problem=problem
     )
 
@@ -61,7 +62,7 @@ def password(look: Look, refused: Refused | None = None) -> VisitorPage:
 def to_continue(look: Look) -> VisitorPage:
     """The page before a link with few clicks, whose button is a form that programs do not send."""
     title, text = look.texts()["to_continue"]
-    return form_page(
+    return _page_sent_once(
         look,
         "continue.html",
         title=title,
@@ -163,6 +164,14 @@ def preview(look: Look, domain: str, social: Mapping[str, str], web: str) -> Vis
         image=social.get("social_image_url", ""),
         web=web,
         host=urlsplit(web).hostname,
+    )
+
+
+def _page_sent_once(look: Look, template: str, **values: object) -> VisitorPage:
+    """A page whose form takes a click of the link: its script keeps a double tap from taking two. The form
+    works without scripts, too."""
+    return VisitorPage(
+        _html(look, template, **values), content_policy(look.brand, has_form=True, script=_ONCE)
     )
 
 

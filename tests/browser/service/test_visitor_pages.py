@@ -65,19 +65,51 @@ def test_a_page_follows_the_visitor_s_colours(sample_page: Page) -> None:
         assert sample_page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
 
 
+@pytest.fixture(scope="module")
+def rest_key(service_of_shop: RealService) -> str:
+    """A key that may make links on DOMAIN."""
+    org = ["--org", service_of_shop.org_id]
+    service_of_shop.service.command("domain", "add", DOMAIN, *org)
+    return str(service_of_shop.service.command("key", "create", *org, "--kind", "rest")["key"])
+
+
+def make_short_url(service: RealService, key: str, destination: str, **limits: object) -> str:
+    """A link with these limits, with the port of the service."""
+    body = {"domain": DOMAIN, "destination_url": destination, "link_name": "Kites", **limits}
+    made = httpx.post(
+        f"{service.base_url}{API}/links", json=body, headers={"API-KEY": key}, timeout=60
+    ).json()
+    return f"http://{DOMAIN}:{urlsplit(service.base_url).port}/{made['path']}"
+
+
+@pytest.mark.parametrize("limits", [{"click_to_continue": True}, {"password": "kites"}])
+def test_a_double_tap_takes_one_click(
+    browser: Browser,
+    service_of_shop: RealService,
+    server: RecordingServer,
+    rest_key: str,
+    limits: dict[str, object],
+) -> None:
+    """Both taps would send the form, and the answer to the second one would be that the link is used up."""
+    short_url = make_short_url(service_of_shop, rest_key, server.url(), max_clicks=1, **limits)
+    with browser.new_context() as context:
+        page = context.new_page()
+        sent = []
+        page.on("request", lambda request: sent.append(request.method))
+        page.goto(short_url)
+        if "password" in limits:
+            page.get_by_label("Password").fill("kites")
+        page.locator(".button").dblclick(delay=20)
+        page.wait_for_url(f"{server.url()}*")
+        assert sent.count("POST") == 1
+
+
 def test_a_password_is_given_without_scripts(
-    browser: Browser, service_of_shop: RealService, server: RecordingServer
+    browser: Browser, service_of_shop: RealService, server: RecordingServer, rest_key: str
 ) -> None:
     """With the keyboard alone and no JavaScript: a wrong password is told, the right one leads on to another
     site, and the visit goes on without asking again."""
-    org = ["--org", service_of_shop.org_id]
-    service_of_shop.service.command("domain", "add", DOMAIN, *org)
-    key = service_of_shop.service.command("key", "create", *org, "--kind", "rest")["key"]
-    body = {"domain": DOMAIN, "destination_url": server.url(), "link_name": "Kites", "password": "kites"}
-    made = httpx.post(
-        f"{service_of_shop.base_url}{API}/links", json=body, headers={"API-KEY": key}, timeout=60
-    ).json()
-    short_url = f"http://{DOMAIN}:{urlsplit(service_of_shop.base_url).port}/{made['path']}"
+    short_url = make_short_url(service_of_shop, rest_key, server.url(), password="kites")
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(short_url)
