@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
 
-from backend.domain.fields.spreadsheets import inert
+from backend.domain.fields.spreadsheets import csv_line
 from backend.imports.row import COLUMNS, HAS_PASSWORD, ImportRow
 from backend.system.folder_owner import give_to_caller
 
@@ -26,18 +24,18 @@ def write_refused(path: Path, refused: Iterable[tuple[ImportRow, str]]) -> Path:
     that there is one is written, so that the link is disabled until it gets it again.
     """
     head = (*REPORT_COLUMNS, *COLUMNS)
-    rows = [{"line": row.line, "reason": reason, **_cells(row)} for row, reason in refused]
-    return _keep(path, [head, *([row.get(name, "") for name in head] for row in rows)])
+    rows = [{"line": str(row.line), "reason": reason, **_cells(row)} for row, reason in refused]
+    return _keep(path, [head, *([row.get(name) for name in head] for row in rows)])
 
 
 def write_left_out(path: Path, rows: Iterable[ImportRow]) -> Path:
     """Write the values of these rows that have no place in a Waylink link. Returns the file's name."""
     values = [
         (
-            row.line,
+            str(row.line),
             *(row.cells.get(name) for name in _PLACE),
             left_out.column,
-            inert(left_out.value),
+            left_out.value,
             left_out.reason,
         )
         for row in rows
@@ -51,14 +49,12 @@ def _cells(row: ImportRow) -> dict[str, str]:
     return cells | {HAS_PASSWORD: "true"} if cells.pop("password", "") else cells
 
 
-def _keep(path: Path, rows: Iterable[Sequence[object]]) -> Path:
+def _keep(path: Path, rows: Iterable[Sequence[str | None]]) -> Path:
     """Write a new table that only its owner may read: it may name people. Returns its name.
 
     A file that is there is left alone, since somebody may have corrected it.
     """
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    content = text.getvalue().encode()
+    content = "".join(map(csv_line, rows)).encode()
     for number in count(1):
         name = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         try:
@@ -66,9 +62,9 @@ def _keep(path: Path, rows: Iterable[Sequence[object]]) -> Path:
         except FileExistsError:
             if name.is_file() and name.read_bytes() == content:
                 return name
-            if name.is_file() or name.is_symlink() or name.is_dir():
+            if name.is_file() or name.is_dir() or not name.exists():  # the last leads to nothing
                 continue
-            descriptor = os.open(name, os.O_WRONLY)  # such as a pipe
+            descriptor = os.open(name, os.O_WRONLY)  # such as a pipe, also by /dev/stderr, which is a link
         with os.fdopen(descriptor, "wb") as file:
             give_to_caller(descriptor, name)
             file.write(content)

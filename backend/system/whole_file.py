@@ -19,11 +19,11 @@ def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
     By then it is safely on disk. Only its owner may read it, since it may contain personal data. Of a
     symbolic link, the file that it leads to is replaced. A device or a pipe is written into.
     """
-    path = path.resolve()
-    if path.exists() and not path.is_file():
+    if path.exists() and not path.is_file():  # before it is resolved: /dev/stdout leads to no name of a pipe
         with path.open("wb") as file:
             yield file
         return
+    path = path.resolve()
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         with open(unfinished, "wb", opener=partial(os.open, mode=0o600)) as file:

@@ -26,6 +26,7 @@ from backend.domain.accounts.users import User
 from backend.domain.all_resources import RESOURCES
 from backend.domain.ids import OrgId, UserId
 from backend.domain.links.listing import LinkFilter, LinkOrder, LinkSort
+from backend.imports.report import write_left_out
 from backend.storage.accounts import api_keys, organizations
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.accounts.users import users
@@ -38,6 +39,7 @@ from backend.storage.links import links
 from backend.storage.links.lists.listing import list_page
 from backend.storage.sales.conversions import NAME as CONVERSIONS
 from backend.system.clock import utc_now
+from backend.system.whole_file import whole_or_nothing
 from tests.archives.full_organization import PASSWORD_HASH, fill
 from tests.conftest import OrganizationFactory
 from tests.facts.organizations import TestOrganization, create_test_organization
@@ -165,6 +167,17 @@ async def test_what_is_no_file_is_written_into(
     await export(database, full.id, link)
     assert link.is_symlink()
     assert archive_content(target) == archive_content(exported.file)
+
+
+def test_a_pipe_is_written_into_by_its_link() -> None:
+    """As /dev/stdout before a pipe: the link has another name than any file."""
+    reading, writing = os.pipe()
+    with whole_or_nothing(Path(f"/dev/fd/{writing}")) as file:
+        file.write(b"archive")
+    assert write_left_out(Path(f"/dev/fd/{writing}"), []) == Path(f"/dev/fd/{writing}")
+    os.close(writing)
+    with os.fdopen(reading, "rb") as read:
+        assert read.read().startswith(b"archiveline,")
 
 
 async def test_types_are_kept_and_keys_work(

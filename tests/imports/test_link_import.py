@@ -317,11 +317,12 @@ async def test_tags_have_a_bound(
 async def test_the_report_can_be_corrected_and_imported(
     database: Database, organization: TestOrganization, tmp_path: Path
 ) -> None:
-    """Refused rows stand in the report with line and reason; corrected there, they are imported from it."""
+    """Refused rows stand in the report with line and reason; corrected there, they are imported from it as
+    they were, though no spreadsheet runs a cell."""
     domain = organization.domain
     rows = [
         f"{domain},good,https://shop.example,A,,,",
-        f"{domain},bad path,https://shop.example,B,,,",
+        f"{domain},bad path,https://shop.example,\"''=B(1);+2\",,,",
         f"{domain},c,javascript:x,C,,,",
         "someone.else.example,d,https://shop.example,D,,,",
         f"{domain},f,https://shop.example,F,5,,",
@@ -344,10 +345,12 @@ async def test_the_report_can_be_corrected_and_imported(
         ("8", "custom_data"),
         ("9", "(too"),
     ]
+    assert "\"''=B(1);'+2\"" in report.read_text(encoding="utf-8")
     report.write_text(report.read_text(encoding="utf-8").replace("bad path", "good-path"), encoding="utf-8")
     # The corrected one is made, and the one that had too many cells.
     assert (await run_import(database, organization, report)).counts[RowOutcome.CREATED] == 2
-    assert {"good", "good-path", "i"} == {link.path for link in await links(database, organization)}
+    made = {link.path: link.link_name for link in await links(database, organization)}
+    assert made == {"good": "A", "good-path": "'=B(1);+2", "i": "I"}
 
 
 async def test_a_path_that_is_taken(

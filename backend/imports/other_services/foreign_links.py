@@ -117,7 +117,15 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, list):
         return ", ".join(map(_name, value))
-    return value if isinstance(value, str) else json.dumps(value)
+    return whole_characters(value) if isinstance(value, str) else json.dumps(value)
+
+
+def whole_characters(text: str) -> str:
+    """The text with a mark in place of half characters.
+
+    Services cut names in the middle of an emoji. JSON can hold such a half; files and databases take none.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _name(value: object) -> str:
@@ -131,7 +139,7 @@ def _foreign_link(number: int, fields: Iterable[tuple[str, object]]) -> ForeignL
         text = _text(value).strip()
         if key(name) and text and key(name) not in link.fields:
             link.fields[key(name)] = text
-            link.names[key(name)] = name
+            link.names[key(name)] = whole_characters(name)
             if isinstance(value, list):
                 link.lists[key(name)] = list(map(_name, value))
     return link

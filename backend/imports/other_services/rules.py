@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.errors import RequestError
 from backend.domain.links.input import LINK_RULES
-from backend.imports.other_services.foreign_links import ForeignLink, key
+from backend.imports.other_services.foreign_links import ForeignLink, key, whole_characters
 from backend.imports.other_services.presets import Preset
 from backend.imports.row import RULES, LeftOut
 
@@ -66,4 +66,5 @@ def _by_country(link: ForeignLink, preset: Preset) -> dict[str, str] | None:
         return None
     if not isinstance(whole, dict):
         return None
-    return found | {str(country).upper(): str(address) for country, address in whole.items()}
+    told = {whole_characters(country): whole_characters(str(address)) for country, address in whole.items()}
+    return found | {country.upper(): address for country, address in told.items()}

@@ -310,6 +310,22 @@ def test_a_password_is_not_copied(tmp_path: Path) -> None:
     }
 
 
+def test_half_of_an_emoji(tmp_path: Path) -> None:
+    """A name that a service cut within a character is taken, and told in the report, with a mark."""
+    link = {
+        "shortLink": f"https://{services.DOMAIN}/a",
+        "url": "https://shop.example/",
+        "title": "Sale \ud83d",
+        "note \ud83d": "\ude00",
+        "geo": '{"DE": "ftp://\\ud83d"}',
+    }
+    rows = read(tmp_path, "dub", json.dumps(link))
+    assert rows[0].cells["link_name"] == "Sale \ufffd"
+    told = write_left_out(tmp_path / "left-out.csv", rows).read_text(encoding="utf-8")
+    assert "note \ufffd,\ufffd," in told
+    assert "geo.DE,ftp://\ufffd," in told
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

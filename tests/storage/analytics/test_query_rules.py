@@ -142,6 +142,19 @@ def test_a_tag_that_is_not_wanted_leaves_other_links() -> None:
             assert (clicks_by(found), found.totals.values[Measure.CLICKS]) == (rows, total), chosen
 
 
+def test_the_hosts_of_a_site_are_one_row() -> None:
+    """Who comes by two of its hosts on one day is one visitor."""
+    hosts = ("www.google.de", "google.com", "mail.example")
+    clicks = [click for host in hosts for click in of_days(0, visitor=1, referrer=host)]
+    measures = (Measure.CLICKS, Measure.VISITORS)
+    query = Query(period=period(1), measures=measures, group_by=(Field.REFERRING_SITE,))
+    with StoredFacts(TWO, clicks=clicks).stored() as connection:
+        found = answer_query(connection, query)
+    rows = [(row.group, tuple(row.values[measure] for measure in measures)) for row in found.rows]
+    assert rows == [(("Google",), (2, 1)), (("mail.example",), (1, 1))]
+    assert tuple(found.totals.values[measure] for measure in measures) == (3, 1)
+
+
 def test_the_click_that_earned_a_sale_is_one_and_counts() -> None:
     """Of several in one millisecond always the same one, by whatever it is asked: one that counts."""
     at = ms(FIRST) + 1_000
