@@ -116,7 +116,7 @@ async def _record(opened: AppOpen, org_id: OrgId, named: MatchedLink) -> Matched
         link_id=matched.link.id if matched.link else None,
         at=opened_at(opened, resources().clock()),
         match=matched.match,
-        candidate_id=candidate.id if candidate else None,
+        candidate_ids=candidate.ids if candidate else (),
         text_id=text.id if text and matched.link and text.link_id == matched.link.id else None,
     )
     return matched if await record_install(resources().database, install) else None

@@ -38,14 +38,18 @@ class Handoff:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A link that may have led to a first launch. Each `id` can be claimed only once."""
+    """A link that may have led to a first launch.
 
-    id: str
+    Its clicks have one id for each day's key that has hashed the address. All of them are claimed together,
+    and only once.
+    """
+
     link_id: LinkId
+    ids: tuple[str, ...]
 
 
 def candidate_id(org_id: OrgId, app_id: str, platform: str, address_hash: str, link_id: LinkId) -> str:
-    """The id of the candidate that all clicks on this link from this address share, for this app."""
+    """The id that all clicks of a day on this link from this address share, for this app."""
     return hashlib.sha256("/".join((org_id, app_id, platform, address_hash, link_id)).encode()).hexdigest()
 
 

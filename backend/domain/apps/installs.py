@@ -93,8 +93,8 @@ class AppOpen:
 class Install:
     """The first open of an app on a device. `link_id` is the link that led to it, None if there was none.
 
-    `candidate_id` is the match by address that it uses up, and `text_id` the text of the clipboard, so that
-    no other installation gets them.
+    `candidate_ids` are those of the match by address that it uses up, and `text_id` is the clipboard's text,
+    so that no other installation gets them.
     """
 
     org_id: OrgId
@@ -103,7 +103,7 @@ class Install:
     link_id: LinkId | None
     at: datetime
     match: Match = Match.NONE
-    candidate_id: str | None = None
+    candidate_ids: tuple[str, ...] = ()
     text_id: str | None = None
 
 

@@ -1,11 +1,13 @@
 """The `deferred_links` collection: links that wait for an app's first launch. Each is claimed at most once.
 
-Clicks on one link from one address share a document, since whoever clicks twice installs the app once. The
-document, with its hashed address, is deleted when it expires.
+Clicks on one link from one address are one candidate, since whoever clicks twice installs the app once. They
+share a document for each day in UTC, since each day hashes addresses with its own key. The documents, with
+their hashed addresses, are deleted when they expire.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -14,7 +16,7 @@ from pymongo import IndexModel, UpdateOne
 from backend.domain.apps.deferred_links import Candidate, Handoff, candidate_id
 from backend.domain.apps.installs import AppPlatform, Install
 from backend.domain.clicks.clicks import Click
-from backend.domain.ids import OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
@@ -81,13 +83,17 @@ async def find_candidates(
         "platform": platform.value,
         "expires_at": {"$gt": now},
     }
-    cursor = database[NAME].find(waiting | _UNCLAIMED, {"link_id": 1})
-    return [Candidate(document["_id"], document["link_id"]) async for document in cursor]
+    ids: defaultdict[LinkId, list[str]] = defaultdict(list)
+    async for document in database[NAME].find(waiting | _UNCLAIMED, {"link_id": 1}):
+        ids[document["link_id"]].append(document["_id"])
+    return [Candidate(link_id, tuple(sorted(of_link))) for link_id, of_link in ids.items()]
 
 
 async def claim(database: Database, session: ClientSession, install: Install, candidate_id: str) -> bool:
-    """Claim a candidate for the install, in the caller's transaction. Returns False if it was claimed before,
-    or is not there."""
+    """Claim an id of a candidate for the install, in the caller's transaction.
+
+    Returns False if it was claimed before, or is not there.
+    """
     unclaimed = {"_id": candidate_id, "org_id": install.org_id} | _UNCLAIMED
     # An app may have been opened, by its clock, before the click that it claims.
     claimed_at = {"$max": ["$clicked_at", install.at]}

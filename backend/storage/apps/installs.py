@@ -118,15 +118,16 @@ async def record_install(database: Database, install: Install) -> bool:
 
 
 async def _use_up(database: Database, session: ClientSession, install: Install) -> None:
-    """Use up the click by address and the text that led to the install. Raises AlreadyClaimed."""
-    if install.candidate_id and not await claim(database, session, install, install.candidate_id):
-        raise AlreadyClaimed
+    """Use up the clicks by address and the text that led to the install. Raises AlreadyClaimed."""
+    for candidate_id in install.candidate_ids:
+        if not await claim(database, session, install, candidate_id):
+            raise AlreadyClaimed
     if not install.text_id:
         return
     text = await redeem(database, session, install.org_id, install.text_id)
     if text is None:
         raise AlreadyClaimed
-    if text.candidate_id and text.candidate_id != install.candidate_id:
+    if text.candidate_id and text.candidate_id not in install.candidate_ids:
         # The tap left a match by address as well. Without it, somebody else at that address would get it.
         await claim(database, session, install, text.candidate_id)
 

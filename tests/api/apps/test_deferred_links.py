@@ -63,13 +63,24 @@ async def test_two_candidates_are_none(
     assert (told["match"], told["destination_url"], told["link"]) == ("none", None, None)
 
 
+@pytest.mark.parametrize("passes_midnight", [False, True])
 async def test_two_clicks_on_one_link_are_one_candidate(
-    phone: Phone, make_app_link: LinkMaker, organization: TestOrganization
+    phone: Phone,
+    make_app_link: LinkMaker,
+    organization: TestOrganization,
+    clock: MovableClock,
+    passes_midnight: bool,
 ) -> None:
-    """Who taps twice installs once: the first launch gets the link, a second one nothing."""
+    """Who taps twice installs once: the first launch gets the link, a second one nothing. So it is if the
+    taps are on both sides of midnight, when the key that hashes addresses changes."""
     short_url = await make_app_link()
-    for _ in range(2):
-        await phone.click(short_url)
+    if passes_midnight:
+        now = clock()
+        next_day = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+        clock.offset = next_day - now - timedelta(minutes=5)
+    await phone.click(short_url)
+    clock.offset += timedelta(minutes=10)
+    await phone.click(short_url)
     assert [(await phone.launch(organization))["match"] for _ in range(2)] == ["address", "none"]
 
 

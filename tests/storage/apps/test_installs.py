@@ -24,10 +24,10 @@ from tests.facts.organizations import TestOrganization
 NOW = datetime.now(UTC).replace(microsecond=0)
 
 
-def install(organization: TestOrganization, link_id: LinkId, candidate_id: str | None = None) -> Install:
+def install(organization: TestOrganization, link_id: LinkId, *candidate_ids: str) -> Install:
     """A new installation that the link led to."""
     install_id = InstallId(str(uuid.uuid4()))
-    return Install(organization.id, install_id, AppPlatform.IOS, link_id, NOW, Match.ADDRESS, candidate_id)
+    return Install(organization.id, install_id, AppPlatform.IOS, link_id, NOW, Match.ADDRESS, candidate_ids)
 
 
 async def test_an_installation_is_recorded_between_two_steps_of_its_recording(
@@ -57,7 +57,7 @@ async def test_another_installation_claims_a_click_between_two_steps_of_one(
         (candidate,) = await find_candidates(
             database, [address], organization.id, app_id="app", platform=AppPlatform.IOS, now=NOW
         )
-        first, second = (install(organization, link_id, candidate.id) for _ in range(2))
+        first, second = (install(organization, link_id, *candidate.ids) for _ in range(2))
         with suppress(AlreadyClaimed):
             await moment.interrupt(
                 record_install(moment.database, first), partial(record_install, database, second)
