@@ -20,6 +20,7 @@ from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.forwarding import Forwarding, filled_in
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import NOT_FOR_REDIRECTS, Link
+from backend.domain.links.rules.conditions import unknown_zones
 
 # What a usual link takes: 100,000 of them fit into 100 MB.
 LINK_BYTES = 1_000
@@ -61,6 +62,10 @@ class CachedLink:
         self.apps = apps
         self.loaded_at = loaded_at
         self.rules = CompiledRules(self.link) if link.rules else None
+        if names := unknown_zones(self.link.rules):
+            _logger.warning(
+                "Rules of the link %s fit nobody: no time zone %s here", link.id, ", ".join(names)
+            )
         self.forwarding = Forwarding.of(self.link)
         self.below = below
         self._bytes_below = sum(map(_bytes_in_set, below or ()))

@@ -16,12 +16,15 @@ from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior, CreatedBy, Hold, ImportedClicks, Link, QueryPrecedence
+from backend.domain.links.rules.conditions import Circumstances
+from backend.domain.web.client import Client, ClientKind, Platform
 from backend.redirector.links import cached_link
 from backend.redirector.links.cached_link import LINK_BYTES, CachedLink
 from backend.system.clock import utc_now
 
 NOW = utc_now()
 LINK = Link(LinkId("1" * 36), OrgId("2" * 36), "go.shop.example", "a", "https://shop.example/", "A", NOW, NOW)
+PHONE = Client(ClientKind.BROWSER, Platform.IOS)
 LONG = "x" * 40_000
 RULES = [{"if": {"country": ["DE"]}, "then": {"destination_url": f"{number}{LONG}"}} for number in range(20)]
 # A large value of each type that fields of a link have; None where all values are small.
@@ -115,3 +118,16 @@ def test_equal_fields_are_kept_once_and_as_long_as_a_link_has_them() -> None:
     entries.clear()
     gc.collect()
     assert len(cached_link._SHARED) == kept - 1
+
+
+@pytest.mark.parametrize("name", ["Mars/Base", "Europe", "../UTC", ""])
+def test_a_time_zone_that_this_host_does_not_know(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Its rule fits nobody, the log says so, and the link and its next rule go on."""
+    hours = {"from": "00:00", "until": "24:00", "timezone": name}
+    then = {"destination_url": "https://there.example/"}
+    rules = [{"if": {"hours": hours}, "then": then}, {"if": {}, "then": then}]
+    entry = CachedLink(replace(LINK, rules=rules), Apps(), 0.0)
+    target = entry.rules and entry.rules.target(Circumstances(PHONE, NOW))
+    assert target is not None
+    assert target.number == 1
+    assert f"link {LINK.id} fit nobody: no time zone {name}" in caplog.text

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from backend.domain.web.client import Client
 
@@ -113,12 +113,29 @@ def _device(word: str) -> Test:
     return lambda visit: visit.is_returning is is_returning
 
 
+def unknown_zones(rules: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names of time zones in these rules that this host does not know: their rules fit nobody."""
+    names = {rule["if"]["hours"]["timezone"] for rule in rules if "hours" in rule["if"]}
+    return sorted(name for name in names if _zone(name) is None)
+
+
+def _zone(name: str) -> tzinfo | None:
+    """The time zone; None if this host has none of this name, as hosts with older lists may."""
+    try:
+        return UTC if name == "UTC" else ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # not there, no name of one, a folder of them
+        return None
+
+
 def _on_the_clock(weekdays: Collection[int], hours: Mapping[str, str]) -> Test:
     """On these weekdays (all if there are none) between these hours, by the clock of their time zone.
 
-    Hours that pass midnight belong to the weekday on which they begin.
+    Hours that pass midnight belong to the weekday on which they begin. If this host does not know the time
+    zone, it never is.
     """
-    zone = UTC if hours["timezone"] == "UTC" else ZoneInfo(hours["timezone"])
+    zone = _zone(hours["timezone"])
+    if zone is None:
+        return _never(hours)
     begin, end = _minute(hours["from"]), _minute(hours["until"])
     days = frozenset(weekdays or range(1, 8))
 
