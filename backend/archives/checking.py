@@ -15,7 +15,7 @@ from backend.archives.archive_file import (
     read_header,
 )
 from backend.domain.links.links import Link
-from backend.domain.web.short_urls import parse_short_url
+from backend.domain.web.short_urls import host_of
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.extended_json import from_json, to_json
 from backend.storage.driver.mongo import Database
@@ -50,8 +50,8 @@ class LinkLoops:
         if entry.collection != links.NAME:
             return
         link = links.from_document(entry.document)
-        places = [parse_short_url(url) for url in link.destinations.values()]
-        if any([place and await self._has_links(place[0]) for place in places]):
+        hosts = map(host_of, link.destinations.values())
+        if any([host and await self._has_links(host) for host in hosts]):
             row = link.domain, link.path, to_json(entry.document)
             self._leading_links.execute("INSERT OR REPLACE INTO links VALUES (?, ?, ?)", row)
 

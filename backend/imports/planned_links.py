@@ -10,7 +10,7 @@ from backend.domain.links.destinations.policy import DestinationPolicy, refuse_d
 from backend.domain.links.input import NewLink
 from backend.domain.links.links import LEADING_FIELDS, CreatedBy, Link
 from backend.domain.links.operations import DomainNotConfigured, PathTaken
-from backend.domain.web.short_urls import parse_short_url
+from backend.domain.web.short_urls import host_of
 from backend.storage.accounts.domains import is_domain
 from backend.storage.driver.mongo import Database
 from backend.storage.links.links import resolve_links, taken_paths
@@ -81,8 +81,8 @@ class PlannedLinks:
 
     async def _leads_to_links(self, new: NewLink) -> bool:
         """Whether an address of the link is on a link domain of anyone: most are not, and can't loop."""
-        places = [parse_short_url(new.fields.get(name) or "") for name in LEADING_FIELDS]
-        return any([place and await self._is_served(place[0]) for place in places])
+        hosts = [host_of(new.fields.get(name) or "") for name in LEADING_FIELDS]
+        return any([host and await self._is_served(host) for host in hosts])
 
     async def _is_served(self, domain: str) -> bool:
         if domain not in self._served:

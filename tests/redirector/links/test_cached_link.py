@@ -125,9 +125,10 @@ def test_a_time_zone_that_this_host_does_not_know(name: str, caplog: pytest.LogC
     """Its rule fits nobody, the log says so, and the link and its next rule go on."""
     hours = {"from": "00:00", "until": "24:00", "timezone": name}
     then = {"destination_url": "https://there.example/"}
-    rules = [{"if": {"hours": hours}, "then": then}, {"if": {}, "then": then}]
+    rules: list[dict[str, Any]] = [{"if": {"hours": hours}, "then": then}, {"if": {}, "then": then}]
     entry = CachedLink(replace(LINK, rules=rules), Apps(), 0.0)
-    target = entry.rules and entry.rules.target(Circumstances(PHONE, NOW))
+    assert entry.rules is not None
+    target = entry.rules.target(Circumstances(PHONE, NOW))
     assert target is not None
     assert target.number == 1
     assert f"link {LINK.id} fit nobody: no time zone {name}" in caplog.text

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.input import NEW_LINK_FIELDS, parse_new_link
+from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import CreatedBy, Link
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing.loops import DomainPath, looping_field
@@ -47,3 +49,37 @@ async def test_links_of_a_step_are_read_together(database: Database, loops: bool
     found = await looping_field(database, link_to("first", *many), resolve)
     assert (found is not None) == loops
     assert len(asked) <= 5
+
+
+def forwarding(path: str, expired: str, forwards: bool = True) -> Link:
+    """A link that passes on what follows its path, and leads to this path of the domain once it has ended."""
+    link = replace(link_to(path, "out"), destination_url="https://shop.example", forwards_path=forwards)
+    return replace(link, limits=LinkLimits(expired_url=f"https://{DOMAIN}/{expired}"))
+
+
+@pytest.mark.parametrize(
+    ("link", "others", "field"),
+    [
+        (forwarding("a", "a/x"), [], "expired_url"),
+        (forwarding("a", "a/x/%C3%BC?y"), [], "expired_url"),
+        (forwarding("a", "b/../a/x"), [], "expired_url"),
+        (forwarding("a", "b/x"), [forwarding("b", "a/x")], "expired_url"),
+        (forwarding("a", "b"), [link_to("b", "a/x/y")], "expired_url"),
+        (link_to("b", "a/x"), [forwarding("a", "b")], "destination_url"),
+        (forwarding("a", "a/x"), [link_to("a/x", "b")], None),
+        (forwarding("a", "a/x", forwards=False), [], None),
+        (forwarding("a", "a/x", forwards=False), [forwarding("a", "a/x")], None),
+        (forwarding("a", "a/b/x"), [forwarding("a/b", "out")], None),
+        (forwarding("a", "ab/x"), [], None),
+    ],
+)
+async def test_loops_below_links_that_pass_on_a_path(
+    database: Database, link: Link, others: list[Link], field: str | None
+) -> None:
+    """What no link has itself leads to the nearest link above that passes on the rest: maybe back."""
+    stored = {(other.domain, other.path): other for other in others}
+
+    async def resolve(places: Set[DomainPath]) -> Mapping[DomainPath, Link]:
+        return {place: stored[place] for place in places & stored.keys()}
+
+    assert await looping_field(database, link, resolve) == field

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Set
+from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.destinations.destination import possible_targets
@@ -11,9 +12,10 @@ from backend.domain.links.destinations.forwarding import varying_addresses
 from backend.domain.links.input import Changes
 from backend.domain.links.links import LEADING_FIELDS, Link
 from backend.domain.links.loose_paths import loose_place
+from backend.domain.links.path_prefixes import prefixes_in
 from backend.domain.links.rules.rule_json import rule_targets
 from backend.domain.web.client import Platform
-from backend.domain.web.short_urls import host_of, parse_short_url
+from backend.domain.web.short_urls import host_of, parse_short_url, without_dot_segments
 from backend.storage.driver.mongo import Database
 from backend.storage.links import links
 
@@ -28,6 +30,8 @@ _LONGEST_CHAIN = 10
 _MOST_LINKS = 60
 # The most addresses that are looked up. Rules of one link may lead to 500 pages that are no links at all.
 _MOST_PLACES = 1_000
+# The most places that are read ahead: each address has some above it.
+_MOST_READ_AHEAD = 5_000
 # A platform, and whether the visitor uses a browser. A link may lead each kind of visitor elsewhere.
 VisitorKind = tuple[Platform, bool]
 _VISITOR_KINDS: list[VisitorKind] = [
@@ -93,7 +97,7 @@ async def looping_field(
         stored = await links.find_alike(database, places)
         return _the_only_ones(places, [*stored, *(find_alike(places) if find_alike else ())])
 
-    search = _Search((link.domain, link.path), resolve or in_database, in_other_case)
+    search = _Search(link, resolve or in_database, in_other_case)
     looping = {
         name for visitor_kind in _VISITOR_KINDS for name in await search.looping_fields(link, visitor_kind)
     }
@@ -106,8 +110,9 @@ class _Search:
     Writers of links wait for one another, so many look-ups one by one would hold up those of others.
     """
 
-    def __init__(self, origin: DomainPath, resolve: FindLinks, resolve_in_other_case: FindLinks) -> None:
-        self._origin = origin
+    def __init__(self, link: Link, resolve: FindLinks, resolve_in_other_case: FindLinks) -> None:
+        self._link = link
+        self._origin = link.domain, link.path
         self._resolve = resolve
         self._resolve_in_other_case = resolve_in_other_case
         self._known: dict[DomainPath, Link | None] = {}
@@ -139,12 +144,28 @@ class _Search:
         return bool(reached)
 
     def _places(self, urls: Iterable[str]) -> set[DomainPath]:
-        """The places where visitors of these addresses get: where a link has the path itself, that alone."""
+        """The places where visitors of these addresses get.
+
+        Where a link has the path itself, that alone; else, where one above passes on the rest, that.
+        """
         found: set[DomainPath] = set()
         for url in urls:
             exact = parse_short_url(url)
-            found |= {exact} if exact and self._has_link(exact) else places([url])
+            if exact and (exact == self._origin or self._has_link(exact)):
+                found.add(exact)
+            elif (above := self._above(url)) and (above == self._origin or self._has_link(above)):
+                found.add(above)
+            else:  # a link above in another case comes after what else may be meant
+                found |= places([url]) | ({above} if above else set())
         return found
+
+    def _above(self, url: str) -> DomainPath | None:
+        """The place of the nearest link above this address, if it passes on what follows its path."""
+        for place in _places_above(url):
+            link = self._link if self._is_origin(place) else self._known.get(place)
+            if link and link.forwards_path:
+                return place
+        return None
 
     def _has_link(self, place: DomainPath) -> bool:
         """Whether a link that is known has this path itself."""
@@ -159,17 +180,16 @@ class _Search:
 
     async def _look_ahead(self, urls: Iterable[str], visitor_kind: VisitorKind) -> None:
         """Read all links on the ways from these URLs, those of a step together, as far as is followed."""
-        reached, seen = places(urls), set[DomainPath]()
+        reached, seen = _possible_places(urls), set[DomainPath]()
         for _ in range(_LONGEST_CHAIN):
             missing = reached - self._known.keys()
-            if not reached or len(self._known) + len(missing) > 2 * _MOST_PLACES:
+            if not reached or len(self._known) + len(missing) > _MOST_READ_AHEAD:
                 return
             await self._read(missing)
             seen |= reached
             found = filter(None, map(self._known.get, reached))
-            reached = (
-                places(url for link in found for url in possible_targets(link, *visitor_kind).values()) - seen
-            )
+            targets = (url for link in found for url in possible_targets(link, *visitor_kind).values())
+            reached = _possible_places(targets) - seen
 
     async def _read(self, missing: Set[DomainPath]) -> None:
         if not missing:
@@ -218,3 +238,19 @@ def places(urls: Iterable[str]) -> set[DomainPath]:
         if place := parse_short_url(url):
             found.add(place)
     return found
+
+
+def _possible_places(urls: Iterable[str]) -> set[DomainPath]:
+    """The places of links at these addresses, and above them."""
+    every = set(urls)
+    return places(every) | {place for url in every for place in _places_above(url)}
+
+
+def _places_above(url: str) -> list[DomainPath]:
+    """The places above this address, the nearest first, whose links may pass on the rest."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    domain, prefixes = prefixes_in(parts._replace(path=without_dot_segments(parts.path)).geturl())
+    return [(domain, path) for path, _ in prefixes]
