@@ -81,7 +81,7 @@ async def what_is_new(now: datetime) -> list[News]:
         *await _broken(),
         *await _alerts(),
         *(await _failing(now) if may_open("webhooks_one") else ()),
-        *await _unsent(now),
+        *(await _unsent(now) if may_open("mails") else ()),
         *await _stopped(now),
         *(await _refused(now) if may_open("origins") else ()),
     ]

@@ -38,7 +38,7 @@ _MOST_FAILED = 50
 
 
 @dashboard.get("/mails")
-@needs(Permission.ANALYTICS_READ)
+@needs(Permission.REPORTS_WRITE)
 async def mails() -> Response:
     """All readers of reports, and the mails of the last thirty days that were not sent."""
     return await list_page()

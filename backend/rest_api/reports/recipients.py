@@ -36,7 +36,7 @@ _NEW = BodyFields(RECIPIENT_FIELDS, required=RECIPIENT_REQUIRED)
     method="GET",
     path=_PATH,
     summary="List who gets figures by mail",
-    needs=(Permission.ANALYTICS_READ,),
+    needs=(Permission.REPORTS_WRITE,),
     answer="ReportRecipientList",
 )
 async def get_report_recipients() -> dict[str, Any]:

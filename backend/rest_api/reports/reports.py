@@ -38,7 +38,7 @@ _NEW = replace(_CHANGES, required=REPORT_REQUIRED)
     method="GET",
     path=_PATH,
     summary="List the reports",
-    needs=(Permission.ANALYTICS_READ,),
+    needs=(Permission.REPORTS_WRITE,),
     answer="ReportList",
 )
 async def get_reports() -> dict[str, Any]:
@@ -70,7 +70,7 @@ async def post_report(fields: dict[str, Any]) -> tuple[ReportJson, int]:
     method="GET",
     path=_ONE,
     summary="Get a report",
-    needs=(Permission.ANALYTICS_READ,),
+    needs=(Permission.REPORTS_WRITE,),
     path_parameter=_ID,
     answer="Report",
 )

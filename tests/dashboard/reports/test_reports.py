@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.accounts.permissions import Permission
+from backend.domain.accounts.roles import Role
 from backend.domain.analytics.funnels.input import FunnelSteps
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.links.links import Link
@@ -21,7 +23,7 @@ from backend.storage.driver.mongo import Database
 from backend.storage.reports.reports import create_report, list_reports
 from backend.storage.resources.things import Things
 from tests.dashboard.campaigns import clicked, words
-from tests.dashboard.people import Person, browser, heading
+from tests.dashboard.people import Person, browser, heading, make_user, open_session
 from tests.facts.organizations import TestOrganization
 
 
@@ -41,6 +43,31 @@ async def only_report(database: Database, organization: TestOrganization) -> Rep
     """The one report of the organization."""
     (report,) = await list_reports(database, organization.id)
     return report
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_who_sees_where_reports_are(
+    person: Person,
+    database: Database,
+    organization: TestOrganization,
+    link: Link,
+    service: Service,
+    role: Role,
+) -> None:
+    """A report's address opens it for everybody, so only who may share figures sees it.
+
+    So are the addresses of those who get mails.
+    """
+    await share(person, "/?period=7", name="For the agency")
+    report = await only_report(database, organization)
+    async with browser(service) as client:
+        member = Person(client, await make_user(database, organization.id, role=role))
+        await open_session(database, member)
+        listed, mails = (await member.get("/reports")).text, await member.get("/mails")
+    shares = Permission.REPORTS_WRITE in role.permissions
+    assert "For the agency" in listed
+    assert (report.token in listed) is shares
+    assert mails.status_code == (200 if shares else 403)
 
 
 async def test_a_view_is_shared_as_it_is(
