@@ -27,7 +27,9 @@ var take_option = function(waylink2, py_name, use, start) {
 
 // sdk_src/outbound_links.py
 var OPTION = "outboundLinks", RIGHT_BUTTON = 2, MAX_URL_CHARACTERS = 1e3, NAMES = { "mailto:": "email_click", "tel:": "phone_click" }, FILES = RegExp("\\.(7z|aac|apk|avi|bz2|csv|dmg|docx?|epub|exe|flac|gz|ics|iso|jar|key|m4a|mkv|mobi|mov|mp[34]|mpe?g|msi|numbers|od[pst]|ogg|pages|pdf|pkg|pptx?|rar|rtf|tar|tgz|txt|wav|webm|wm[av]|xlsx?|xz|zip)$", "i"), waylink = {}, clicks = [], install = function(page_waylink, tag) {
-  waylink = page_waylink, take_option(waylink, OPTION, watch_clicks, tell_clicks), tag?.dataset.outboundLinks != null && watch_clicks(!0);
+  waylink = page_waylink, take_option(waylink, OPTION, watch_clicks, tell_clicks);
+  var choice = tag?.dataset.outboundLinks;
+  watch_clicks(choice != null && choice != "false");
 }, watch_clicks = function(is_on) {
   IS_BROWSER && is_on && !waylink[OPTION] && (waylink[OPTION] = !0, addEventListener("click", on_click, !0), addEventListener("auxclick", on_click, !0), addEventListener("pagehide", tell_clicks));
 }, on_click = function(event) {

@@ -44,12 +44,12 @@ var AGREEMENT_NAME = "cl_agreed", IGNORE = "ignore", WITHDRAW = "withdraw", nati
     return init_with(py_arguments, tag?.dataset.privacyControl);
   }), tag?.dataset.privacyControl == WITHDRAW && heed());
 }, init_with = async function(py_arguments, choice_of_tag) {
-  var rest = Object.assign({}, py_arguments), choice = rest.privacyControl;
+  var rest = Object.assign({}, py_arguments), choice = rest.privacyControl == null ? choice_of_tag : rest.privacyControl;
   if (choice != null && ![IGNORE, WITHDRAW].includes(choice)) {
     var __except0__ = new TypeError("Waylink: privacyControl");
     throw __except0__;
   }
-  return delete rest.privacyControl, options.cookieDomain = rest.cookieDomain, (choice || choice_of_tag || (rest.consentMode == "required" ? WITHDRAW : IGNORE)) == WITHDRAW && heed(), await native.init(py_arguments && rest);
+  return delete rest.privacyControl, options.cookieDomain = rest.cookieDomain, (choice || (rest.consentMode == "required" ? WITHDRAW : IGNORE)) == WITHDRAW && heed(), await native.init(py_arguments && rest);
 }, heed = function() {
   is_heeded = !0, is_opposed() && native.denyConsent();
 }, is_opposed = function() {

@@ -26,8 +26,8 @@ def install(page_waylink, tag):
     global waylink
     waylink = page_waylink
     take_option(waylink, OPTION, watch_clicks, tell_clicks)
-    if tag and tag.dataset.outboundLinks != None:
-        watch_clicks(True)
+    choice = tag and tag.dataset.outboundLinks
+    watch_clicks(choice != None and choice != 'false')
 
 
 def watch_clicks(is_on):

@@ -32,12 +32,12 @@ def install(waylink, tag):
 async def init_with(arguments, choice_of_tag):
     """Start the SDK with its own options, after the signal was heeded where it is to be."""
     rest = Object.assign({}, arguments)
-    choice = rest.privacyControl
+    choice = choice_of_tag if rest.privacyControl == None else rest.privacyControl
     if choice != None and not [IGNORE, WITHDRAW].includes(choice):
         raise __new__(js_TypeError('Waylink: privacyControl'))
     del rest.privacyControl
     options.cookieDomain = rest.cookieDomain
-    if (choice or choice_of_tag or (WITHDRAW if rest.consentMode == 'required' else IGNORE)) == WITHDRAW:
+    if (choice or (WITHDRAW if rest.consentMode == 'required' else IGNORE)) == WITHDRAW:
         heed()
     return await native.init(rest if arguments else arguments)
 

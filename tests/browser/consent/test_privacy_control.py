@@ -102,9 +102,16 @@ def test_where_it_is_heeded(
     assert page.evaluate("Waylink.hasConsent()") is not is_heeded
 
 
-def test_a_wrong_choice_is_refused(page: Page, server: RecordingServer) -> None:
-    """init rejects another value by the option's name."""
-    server.head = PART
+@pytest.mark.parametrize(
+    ("head", "option"),
+    [
+        (PART, ", privacyControl: 'withdrawn'"),
+        (PART.replace("></", ' data-privacy-control="Withdraw"></'), ""),
+    ],
+)
+def test_a_wrong_choice_is_refused(page: Page, server: RecordingServer, head: str, option: str) -> None:
+    """init rejects another value by the option's name, also one of the part's tag."""
+    server.head = head
     page.goto(server.url())
-    call = "Waylink.init({apiKey: 'k', privacyControl: 'withdrawn'}).catch((error) => error.message)"
+    call = f"Waylink.init({{apiKey: 'k'{option}}}).catch((error) => error.message)"
     assert page.evaluate(call) == "Waylink: privacyControl"

@@ -192,11 +192,20 @@ def test_a_part_that_is_there_twice(page: Page, server: RecordingServer) -> None
     assert events(server) == [("email_click", None), ("sentinel", None)]
 
 
-def test_without_the_option(page: Page, said: list[str], server: RecordingServer) -> None:
-    """Must not arrive: a click, where the option is off. Without the part, the option is told as unknown."""
-    server.head = PART
+@pytest.mark.parametrize(
+    ("head", "option"),
+    [
+        (PART, ", outboundLinks: false"),
+        ('<script src="/waylink-links.js" data-outbound-links="false"></script>', ""),
+    ],
+)
+def test_without_the_option(
+    page: Page, said: list[str], server: RecordingServer, head: str, option: str
+) -> None:
+    """Must not arrive: a click, where it is switched off. Without the part, the option is told as unknown."""
+    server.head = head
     page.goto(server.url())
-    page.evaluate("Waylink.init({apiKey: 'k', outboundLinks: false})")
+    page.evaluate(f"Waylink.init({{apiKey: 'k'{option}}})")
     click(page, '<a class="it" href="mailto:a@b.test">x</a>')
     page.evaluate("Waylink.trackEvent('sentinel')")
     assert events(server) == [("sentinel", None)]
