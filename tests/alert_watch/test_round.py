@@ -238,6 +238,11 @@ async def test_sites_and_calls(
     assert await alerts.count_open(database, organization.id) == 0
     kept = (await list_rejections(database, organization.id))[0]
     assert (kept.calls, kept.calls_of_day) == (16, 1)
+    last_minute = later.replace(hour=23, minute=59)
+    await add_rejections(database, [RejectedCalls(organization.id, last_minute, (rejection,) * 15)])
+    after_midnight = [last_minute + timedelta(minutes=minutes) for minutes in (4, 9)]
+    looks = [await look(database, analytics, CHANNELS, organization.id, at) for at in after_midnight]
+    assert [[alert.figures["calls"] for alert in told] for told in looks] == [[16], []]
 
 
 async def test_what_is_sent_is_stored_with_the_alert(

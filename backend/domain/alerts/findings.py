@@ -27,6 +27,8 @@ from backend.domain.links.links import Link
 # How long it is told that a link has expired.
 EXPIRED_FOR = timedelta(days=1)
 REFUSED_WITHIN = timedelta(days=1)
+# Longer than from one look at the rules to the next.
+REJECTED_WITHIN = timedelta(hours=1)
 # The hours in which episodes are looked for. A longer one goes on by its open alert.
 JUDGED_HOURS = WEEK_HOURS + 24
 
@@ -206,18 +208,18 @@ def _printable(origin: str) -> str:
 def found_rejected(
     rule: AlertRule, rejected: Iterable[tuple[str, str, str, int, datetime]], now: datetime
 ) -> list[AlertCause]:
-    """The reasons for which many calls were rejected today, by the calendar of UTC.
+    """The reasons for which many calls were rejected today, by the calendar of UTC, or up to an hour ago.
 
-    Each has the kind of call, the field, the rule, the number of calls of the day of the last one, and the
-    time of that.
+    The last calls of a day come after the day's last look at the rules. Each reason has the kind of call, the
+    field, the rule, the number of calls of the day of the last one, and the time of that.
     """
     return [
         AlertCause(
             cause=f"calls/{kind}/{field}/{why}",
-            period=now.date().isoformat(),
+            period=last.date().isoformat(),
             began_at=last,
             figures={"call": kind, "field": field, "rule": why, "calls": calls, "last": last},
         )
         for kind, field, why, calls, last in rejected
-        if calls >= rule.thresholds[LEAST] and last.date() == now.date()
+        if calls >= rule.thresholds[LEAST] and (last.date() == now.date() or now - last < REJECTED_WITHIN)
     ]
