@@ -36,6 +36,20 @@ async def person(stranger: Person, database: Database) -> Person:
 
 
 @pytest.fixture
+async def owner(
+    service: Service,
+    database: Database,
+    other: TestOrganization,  # noqa: F811 - the fixture
+    organization: TestOrganization,
+) -> AsyncIterator[Person]:
+    """An owner of `other`, where the session begins, and of `organization`."""
+    async with browser(service) as client:
+        made = Person(client, await make_user(database, other.id, organization.id))
+        await open_session(database, made)
+        yield made
+
+
+@pytest.fixture
 def now(clock: MovableClock) -> datetime:
     """Noon of a day without a change of clocks near it; the service's clock stands there, nearly."""
     clock.offset = NOON - utc_now()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import unescape
@@ -29,7 +29,7 @@ from backend.storage.outbox.sequencer import place_all
 from backend.storage.reports import reports
 from backend.storage.webhooks import endpoints
 from tests.dashboard.office import NOT_PAGES
-from tests.dashboard.people import FormsOf, Person, browser, heading, make_user, open_session
+from tests.dashboard.people import FormsOf, Person, heading, make_user
 from tests.dashboard.routes import routes
 from tests.dashboard.test_policy import everything_of
 from tests.facts.organizations import TestOrganization
@@ -127,17 +127,6 @@ class Row:
     page: str = ""
     action: str = ""
     fields: dict[str, str] = field(default_factory=dict)
-
-
-@pytest.fixture
-async def owner(
-    service: Service, database: Database, other: TestOrganization, organization: TestOrganization
-) -> AsyncIterator[Person]:
-    """An owner of `other`, where the session begins, and of `organization`."""
-    async with browser(service) as client:
-        made = Person(client, await make_user(database, other.id, organization.id))
-        await open_session(database, made)
-        yield made
 
 
 def token_of(person: Person) -> str:

@@ -15,7 +15,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissi
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import of_stored
+from backend.dashboard.frame.saw import hashes_of, of_stored
 from backend.domain.accounts.entry.password_resets import Hander, reset_url
 from backend.domain.accounts.entry.who_gets_in import LinkWay, may_hand_reset
 from backend.domain.accounts.invitations import INVITATION_FIELDS, invitation_url
@@ -59,7 +59,8 @@ class SecretLink:
 class MemberRow:
     """A member in the list. `may_reset` says whether the user may hand them a link for a new password.
 
-    `person` is what the organization's identity provider told of them; None if nobody did.
+    `person` is what the organization's identity provider told of them; None if nobody did. `saw` is what the
+    form of the role sends: that form alone, since a page of many members would have all roles in each form.
     """
 
     user: User
@@ -67,21 +68,19 @@ class MemberRow:
     is_me: bool
     may_reset: bool
     person: ProvisionedPerson | None
+    saw: str
 
 
-async def _stored(user_id: UserId | None = None) -> Mapping[str, str]:
-    """The role of each member, or of one."""
-    people = await list_users(resources().database, org_id())
-    return {
-        f"role-{member.id}": member.role_in(org_id()).value
-        for member in people
-        if user_id in {None, member.id}
-    }
+async def _stored(user_id: UserId) -> Mapping[str, str]:
+    return _role_of(await get_member(resources().database, org_id(), user_id))
+
+
+def _role_of(member: User) -> Mapping[str, str]:
+    return {"role": member.role_in(org_id()).value}
 
 
 @dashboard.get("/members")
 @needs(Permission.MEMBERS_READ)
-@of_stored(_stored)
 async def members() -> Response:
     """All members and open invitations."""
     return await _page()
@@ -187,6 +186,7 @@ async def _page(
             member.id == user().id,
             may_hand_reset(user(), member),
             by_account.get(member.id),
+            hashes_of(_role_of(member)),
         )
         for member in found
     ]

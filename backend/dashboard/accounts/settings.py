@@ -128,17 +128,25 @@ async def settings_end_others() -> Response:
 
 @dashboard.post("/settings/event-properties")
 @needs(Permission.SETTINGS_WRITE)
-@of_stored(stored_of(_OTHERS))
+@of_stored(stored_of(_OTHERS), lambda: {_OTHERS: ", ".join(_sent_properties())})
 async def settings_event_properties() -> Response:
     """Mark the chosen properties of events, and others that are typed, with commas between them."""
-    typed = [name.strip() for name in field("others").split(",") if name.strip()]
-    chosen = [name.removeprefix(_MARK) for name in form() if name.startswith(_MARK)]
     try:
-        names = MarkedProperties().parse("others", list(dict.fromkeys([*chosen, *typed])))
+        names = MarkedProperties().parse(_OTHERS, _sent_properties())
     except InvalidField as error:
-        return await settings_page({"others": error.rule}, others=field("others"), marked=chosen)
+        return await settings_page({_OTHERS: error.rule}, others=field(_OTHERS), marked=_ticked_properties())
     await set_event_properties(resources().database, org_id(), names)
     return redirect_with_notice("settings", "event-properties-set")
+
+
+def _ticked_properties() -> list[str]:
+    return [name.removeprefix(_MARK) for name in form() if name.startswith(_MARK)]
+
+
+def _sent_properties() -> list[str]:
+    """The names that are ticked and typed, each once."""
+    typed = [name.strip() for name in field(_OTHERS).split(",") if name.strip()]
+    return list(dict.fromkeys([*_ticked_properties(), *typed]))
 
 
 async def _password_problems(current: str, new: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from quart import request
 
 from backend.dashboard.analytics.time_zone import zone_of_browser
-from backend.dashboard.frame.form import field
+from backend.dashboard.frame.form import field, form
 from backend.dashboard.links.by_text import link_named
 from backend.domain.accounts.users import User
 from backend.domain.alerts.input import CHANGE_FIELDS, NEW_FIELDS
@@ -61,6 +61,11 @@ def new_fields(kind: AlertKind) -> Fields:
 
 def fields_of(rule: AlertRule) -> Fields:
     """The text of each field of an existing rule. What it is about can't be changed."""
+    return rule_fields(rule) | {_MAIL + address: "on" for address in rule.mail_to}
+
+
+def rule_fields(rule: AlertRule) -> Fields:
+    """The same without the people who get mails."""
     return {
         "name": rule.name,
         "webhooks": "on" if rule.webhooks else "",
@@ -68,8 +73,12 @@ def fields_of(rule: AlertRule) -> Fields:
         "timezone": rule.timezone,
         "is_enabled": "on" if rule.is_enabled else "",
         **{name: str(number) for name, number in rule.thresholds.items()},
-        **{_MAIL + address: "on" for address in rule.mail_to},
     }
+
+
+def sent_addresses() -> list[str]:
+    """The people who are ticked in the form of the current request."""
+    return [name.removeprefix(_MAIL) for name in form() if name.startswith(_MAIL)]
 
 
 def sent_fields(kind: AlertKind, people: Sequence[User]) -> Fields:

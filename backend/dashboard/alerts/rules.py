@@ -17,6 +17,8 @@ from backend.dashboard.alerts.form import (
     new_fields,
     read_changes,
     read_new,
+    rule_fields,
+    sent_addresses,
     sent_fields,
 )
 from backend.dashboard.alerts.previews import preview_of
@@ -53,11 +55,13 @@ from backend.storage.links.tags import list_tags
 from backend.web.current import resources
 
 _REHEARSE = "rehearse"
+# All addresses as one text: each has a box in the form, and a box that is not ticked is not sent.
+_MAIL_TO = "mail_to"
 
 
 async def _stored(rule_id: AlertRuleId) -> Fields:
     rule = await get_rule(resources().database, org_id(), rule_id)
-    return fields_of(rule) | {"mail_to": ", ".join(sorted(rule.mail_to))}
+    return rule_fields(rule) | {_MAIL_TO: ", ".join(sorted(rule.mail_to))}
 
 
 @dashboard.get("/alerts/new")
@@ -108,7 +112,7 @@ async def alerts_rule(rule_id: AlertRuleId) -> Response:
 
 @dashboard.post("/alerts/<rule_id>")
 @needs(Permission.ANALYTICS_WRITE)
-@of_stored(_stored)
+@of_stored(_stored, lambda: {_MAIL_TO: ", ".join(sorted(sent_addresses()))})
 async def alerts_change(rule_id: AlertRuleId) -> Response:
     """Change the rule, or only say what it would have sent then."""
     rule = await get_rule(resources().database, org_id(), rule_id)

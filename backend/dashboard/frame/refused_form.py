@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from quart import Response, request, url_for
+from quart import Response, current_app, request, url_for
 
 from backend.dashboard.frame.blueprint import FormOfAnother, dashboard, secure, user
 from backend.dashboard.frame.form import FORM_TOKEN, KEPT_FORM, field, form
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import SAW, OutdatedForm, field_of, hashes_of
+from backend.dashboard.frame.saw import SAW, OutdatedForm, hashes_of, sent_text
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.accounts.sessions import form_token
 from backend.storage.accounts.organizations import find_organizations
 from backend.web.current import resources
 
-_SECRET = ("password", "secret")
+# Fields that no page shows, and whose texts no page holds: they are typed again.
+_SECRETS = ("password", "client_secret")
 _LONGEST = 500
 
 
@@ -39,8 +40,9 @@ async def _of_another(refused: FormOfAnother) -> Response:
     return await _refused(
         _kept({}),
         written_for=names.get(refused.org_id),
-        hidden=dict(form()) | {FORM_TOKEN: form_token(cookie_token(), refused.org_id)},
+        hidden=_held() | {FORM_TOKEN: form_token(cookie_token(), refused.org_id)},
         is_of_another=True,
+        back=url_for("dashboard.home"),  # the page with the form may be about what only the other one has
     )
 
 
@@ -50,10 +52,16 @@ async def _changed(changed: OutdatedForm) -> Response:
     differing = [kept for kept in typed if kept.stored is not None and kept.stored != kept.typed]
     return await _refused(
         differing,
-        hidden={name: value for name, value in form().items() if name != SAW},
+        hidden={name: value for name, value in _held().items() if name != SAW},
         saw_now=hashes_of(changed.stored),
         is_of_another=False,
+        back=_page_before(),
     )
+
+
+def _held() -> dict[str, str]:
+    """What the page holds to be sent again."""
+    return {name: value for name, value in form().items() if name not in _SECRETS}
 
 
 def _kept(stored: Mapping[str, str]) -> list[KeptField]:
@@ -62,7 +70,7 @@ def _kept(stored: Mapping[str, str]) -> list[KeptField]:
     if not stored:
         return [KeptField(_label(name), _short(name, value), None) for name, value in sent.items() if value]
     return [
-        KeptField(_label(field_of(name)), _short(name, field(field_of(name))), _short(name, value))
+        KeptField(_label(name), _short(name, sent_text(name)), _short(name, value))
         for name, value in stored.items()
     ]
 
@@ -72,8 +80,8 @@ def _label(name: str) -> str:
 
 
 def _short(name: str, value: str) -> str:
-    """A value as the page shows it. Passwords and the like are not shown."""
-    if value and any(word in name for word in _SECRET):
+    """A value as the page shows it."""
+    if value and name in _SECRETS:
         return "••••"
     return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
 
@@ -84,7 +92,7 @@ async def _refused(fields: list[KeptField], **values: Any) -> Response:
         409,
         action=request.full_path.removesuffix("?"),
         fields=fields,
-        back=_page_before(),
+        secrets={name: _label(name) for name in _SECRETS if field(name)},
         kept_form=KEPT_FORM,
         **values,
     )
@@ -92,8 +100,22 @@ async def _refused(fields: list[KeptField], **values: Any) -> Response:
 
 
 def _page_before() -> str:
-    """The path of the page with the form, as the browser tells it."""
+    """The path of the page with the form, as the browser tells it.
+
+    An address that only takes forms has answered with that page: those above it are tried.
+    """
     came_from = urlsplit(request.headers.get("Referer", ""))
-    is_ours = came_from.netloc == request.host and came_from.path.startswith("/")
-    query = f"?{came_from.query}" if came_from.query else ""
-    return f"{came_from.path}{query}" if is_ours else url_for("dashboard.home")
+    if came_from.netloc != request.host:
+        return url_for("dashboard.home")
+    if _is_page(came_from.path):
+        return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
+    above = came_from.path
+    while above and not _is_page(above):
+        above = above.rpartition("/")[0]
+    return above or url_for("dashboard.home")
+
+
+def _is_page(path: str) -> bool:
+    adapter = current_app.create_url_adapter(request)
+    assert adapter  # only without a request there is none
+    return adapter.test(path, "GET")

@@ -9,18 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from quart import current_app, request
 
 from backend.dashboard.frame.blueprint import dashboard
-from backend.dashboard.frame.form import field, form, is_form_sent
+from backend.dashboard.frame.form import field as sent_field
+from backend.dashboard.frame.form import form, is_form_sent
 from backend.web.current import of_request
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
 # Reads what is stored, by the names of a form's fields. Gets what the view gets.
 ReadStored = Callable[..., Awaitable[Mapping[str, str]]]
+# The texts of stored fields that the sent form has otherwise, such as the list of all boxes that are ticked.
+ReadSent = Callable[[], Mapping[str, str]]
 # The field with the hashes, and the length of each.
 SAW = "form_saw"
 _HASH = 10
@@ -38,25 +41,26 @@ class OutdatedForm(Exception):
 class _Saw:
     hashes: str = ""
     stored: Mapping[str, str] | None = None
+    sent: Mapping[str, str] = field(default_factory=dict)
 
 
-def of_stored(read: ReadStored) -> Callable[[ViewT], ViewT]:
+def of_stored(read: ReadStored, sent: ReadSent = dict) -> Callable[[ViewT], ViewT]:
     """Mark a view that shows, or stores, a form whose fields have these values at the moment.
 
     A form is compared by the fields that `read` returns for the view that stores it, which may be fewer.
     """
 
     def mark(view: ViewT) -> ViewT:
-        view.reads_stored = read  # type: ignore[attr-defined]
+        view.reads_stored, view.reads_sent = read, sent  # type: ignore[attr-defined]
         return view
 
     return mark
 
 
-def field_of(name: str) -> str:
-    """The form's field for this one of the stored. A list has a form for each of its things, whose stored
-    fields are named with the thing's id, such as role-ID."""
-    return name if name in form() else name.partition("-")[0]
+def sent_text(name: str) -> str:
+    """What the sent form has for this one of the stored fields."""
+    sent = of_request(_Saw).sent
+    return sent[name] if name in sent else sent_field(name)
 
 
 def saw() -> str:
@@ -77,7 +81,7 @@ def is_unchanged(*names: str) -> bool:
     Then they are left out of what is stored. A field may show less than is stored, such as a time without its
     seconds, or the name of something that was deleted.
     """
-    return all(field(name) == stored_fields().get(name, "").strip() for name in names)
+    return all(sent_text(name) == stored_fields().get(name, "").strip() for name in names)
 
 
 def hashes_of(stored: Mapping[str, str]) -> str:
@@ -88,26 +92,28 @@ def hashes_of(stored: Mapping[str, str]) -> str:
 @dashboard.before_request
 async def _compare() -> None:
     """Raises OutdatedForm."""
-    read: ReadStored | None = getattr(
-        current_app.view_functions[request.endpoint or ""], "reads_stored", None
-    )
-    if read is None:
+    view: Any = current_app.view_functions[request.endpoint or ""]
+    if not hasattr(view, "reads_stored"):
         return
-    current, sent = of_request(_Saw), form().get(SAW, "")
-    current.stored = await read(**(request.view_args or {}))
-    current.hashes = sent if is_form_sent() else hashes_of(current.stored)
-    if is_form_sent() and not _saw_it(sent, current.stored) and not _is_stored_already(current.stored):
+    current = of_request(_Saw)
+    current.stored = await view.reads_stored(**(request.view_args or {}))
+    if not is_form_sent():
+        current.hashes = hashes_of(current.stored)
+        return
+    current.hashes, current.sent = form().get(SAW, ""), view.reads_sent()
+    if _puts_back(current.hashes, current.stored):
         raise OutdatedForm(current.stored)
 
 
-def _saw_it(sent: str, stored: Mapping[str, str]) -> bool:
-    seen = {sent[at : at + _HASH] for at in range(0, len(sent), _HASH)}
-    return seen.issuperset(_hash(*named) for named in stored.items())
+def _puts_back(saw: str, stored: Mapping[str, str]) -> bool:
+    """Whether the form has anything else than what is stored in a field that its page has shown otherwise.
 
-
-def _is_stored_already(stored: Mapping[str, str]) -> bool:
-    """Whether the form undoes nothing, such as one that a double click sends twice."""
-    return all(field(field_of(name)) == value.strip() for name, value in stored.items())
+    One that a double click sends twice puts nothing back.
+    """
+    seen = {saw[at : at + _HASH] for at in range(0, len(saw), _HASH)}
+    return any(
+        _hash(name, value) not in seen and sent_text(name) != value.strip() for name, value in stored.items()
+    )
 
 
 def _hash(name: str, value: str) -> str:
