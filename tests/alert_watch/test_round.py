@@ -130,17 +130,21 @@ async def test_a_drop_is_over_when_clicks_come_again(
 async def test_what_holds_when_a_rule_is_switched_on_again_is_told_again(
     database: Database, organization: TestOrganization, analytics: Analytics, link_id: LinkId
 ) -> None:
-    """It is told once more, as another alert; what ended by itself in between is not."""
+    """It is told once more each time, as another alert; what ended by itself in between is not."""
     broken = BrokenDestination("destination_url", "https://shop.example/", "answers with status 404", NOW)
     await keep_results(database, {link_id: (organization.id, [broken])}, NOW)
     rule = await rule_of(database, organization, "broken_destination")
     (first,) = await look(database, analytics, CHANNELS, organization.id, NOW)
-    await change_rule(database, organization.id, rule.id, {"is_enabled": False})
-    assert await look(database, analytics, CHANNELS, organization.id, NOW + HOUR) == []
-    await change_rule(database, organization.id, rule.id, {"is_enabled": True})
-    (again,) = await look(database, analytics, CHANNELS, organization.id, NOW + 2 * HOUR)
-    assert (again.cause, again.id == first.id) == (first.cause, False)
-    assert await look(database, analytics, CHANNELS, organization.id, NOW + 3 * HOUR) == []
+    told = {first.id}
+    for quarters in (1, 5):
+        off, on, later = (NOW + number * HOUR / 4 for number in range(quarters, quarters + 3))
+        await change_rule(database, organization.id, rule.id, {"is_enabled": False})
+        assert await look(database, analytics, CHANNELS, organization.id, off) == []
+        await change_rule(database, organization.id, rule.id, {"is_enabled": True})
+        (again,) = await look(database, analytics, CHANNELS, organization.id, on)
+        assert (again.cause, again.id in told) == (first.cause, False)
+        told.add(again.id)
+        assert await look(database, analytics, CHANNELS, organization.id, later) == []
     await keep_results(database, {link_id: (organization.id, [])}, NOW)
     await look(database, analytics, CHANNELS, organization.id, NOW + 4 * HOUR)
     await keep_results(database, {link_id: (organization.id, [broken])}, NOW)

@@ -103,7 +103,7 @@ async def end_unwatched(
 ) -> None:
     """End the organization's open alerts of all but these rules: nobody looks after them any more.
 
-    What still holds when a rule is switched on again is told of again (`told_again`).
+    What still holds when a rule is switched on again is told of again (`unwatched_causes`).
     """
     unwatched = {"org_id": org_id, "rule_id": {"$nin": list(watched)}, "is_open": True}
     ending = _ending(now, now)
@@ -111,16 +111,12 @@ async def end_unwatched(
     await database[NAME].update_many(unwatched, ending)
 
 
-async def unwatched_ids(database: Database, org_id: OrgId, ids: Iterable[str]) -> set[str]:
-    """Those of these ids of alerts that ended only because their rule was switched off."""
-    query = {"_id": {"$in": [f"{org_id}/{own_id}" for own_id in ids]}, "is_unwatched": True}
-    return {_own_id(document) async for document in database[NAME].find(query, {"_id": 1, "org_id": 1})}
-
-
-async def told_again(database: Database, session: ClientSession, org_id: OrgId, ids: Iterable[str]) -> None:
-    """Note in the caller's transaction that other alerts tell again of what these have told of."""
-    told = {"_id": {"$in": [f"{org_id}/{own_id}" for own_id in ids]}}
-    await database[NAME].update_many(told, {"$unset": {"is_unwatched": ""}}, session=session)
+async def unwatched_causes(database: Database, rule_id: AlertRuleId, causes: Iterable[str]) -> set[str]:
+    """Those of these causes whose latest alert ended only because the rule was switched off."""
+    query = {"rule_id": rule_id, "cause": {"$in": list(causes)}}
+    cursor = database[NAME].find(query, {"cause": 1, "is_unwatched": 1, "_id": 0}).sort("fired_at", 1)
+    of_latest = {document["cause"]: document.get("is_unwatched", False) async for document in cursor}
+    return {cause for cause, is_unwatched in of_latest.items() if is_unwatched}
 
 
 def _ending(ended_at: datetime, now: datetime) -> Document:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -61,15 +61,20 @@ async def tell(
         if cause not in told
     }
     known = await alerts.known_ids(database, rule.org_id, new) if new else set()
-    again = await alerts.unwatched_ids(database, rule.org_id, known) if known else set()
+    causes = {new[own_id].cause for own_id in known}
+    again = await alerts.unwatched_causes(database, rule.id, causes) if known else set()
     fresh = [finding for own_id, finding in new.items() if own_id not in known]
     told_anew = f"/{now.isoformat()}"
-    fresh += [replace(new[own_id], period=new[own_id].period + told_anew) for own_id in sorted(again)]
+    fresh += [
+        replace(finding, period=finding.period + told_anew)
+        for own_id, finding in new.items()
+        if own_id in known and finding.cause in again
+    ]
     fired = await _with_limit(database, rule, fresh, now)
     if not fired and not ended:
         return []
     changed = AlertNews(rule, tuple(fired), tuple(ended))
-    return fired if await _store(database, channels, changed, now, again) else []
+    return fired if await _store(database, channels, changed, now) else []
 
 
 def _end(alert: Alert, found: Sequence[AlertCause], now: datetime) -> datetime:
@@ -102,13 +107,8 @@ def _sent(changed: AlertNews) -> AlertNews:
     )
 
 
-async def _store(
-    database: Database, channels: AlertChannels, changed: AlertNews, now: datetime, again: Collection[str]
-) -> bool:
-    """Store what happened, and all that tells of it. Returns False where another process has done it.
-
-    `again` are the ids of alerts that had ended with their rule, of which some are told again.
-    """
+async def _store(database: Database, channels: AlertChannels, changed: AlertNews, now: datetime) -> bool:
+    """Store what happened, and all that tells of it. Returns False where another process has done it."""
     news, rule = _sent(changed), changed.rule
     letters = await _mails(database, channels, news)
 
@@ -119,7 +119,6 @@ async def _store(
                 raise _ToldAlready
         if changed.fired:
             await alerts.insert_alerts(database, session, changed.fired)
-            await alerts.told_again(database, session, rule.org_id, again)
         if rule.webhooks and news.alerts:
             facts = {rule.org_id: [alert_fact(rule, alert) for alert in news.alerts]}
             await entries.note(database, session, facts, expires_at=now + REMOVAL_FACTS_KEPT)
