@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from functools import partial
+from weakref import WeakValueDictionary
 
 import duckdb
 
@@ -49,7 +49,8 @@ class OpenProjections:
         self._troubles = troubles
         self._clock = clock
         self._open: dict[OrgId, Projection] = {}
-        self._locks: defaultdict[OrgId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        # Only of organizations with whose files something is done: who waits for a lock holds it.
+        self._locks: WeakValueDictionary[OrgId, asyncio.Lock] = WeakValueDictionary()
         self._loads = asyncio.Semaphore(_MOST_LOADS)
         self._mended_at: dict[OrgId, datetime] = {}
         self._made_anew_at: dict[OrgId, datetime] = {}
@@ -73,7 +74,7 @@ class OpenProjections:
 
         Raises NoAnswer where its files can't be opened.
         """
-        async with self._locks[org_id]:
+        async with self._lock_of(org_id):
             # Who is cancelled would leave files open that nobody knows of.
             projection = await until_ended(self._opened(org_id))
             used = projection.used()
@@ -88,7 +89,7 @@ class OpenProjections:
         for org_id in list(self._open):
             if len(self._open) <= most:
                 return
-            lock = self._locks[org_id]
+            lock = self._lock_of(org_id)
             if lock.locked():  # it is opened, closed or mended just now
                 continue
             async with lock:
@@ -97,9 +98,11 @@ class OpenProjections:
 
     async def forget(self, org_id: OrgId) -> None:
         """Delete the organization's files."""
-        async with self._locks[org_id]:
+        async with self._lock_of(org_id):
             await until_ended(self._close_now(org_id))
             await asyncio.to_thread(self._store.delete, org_id)
+            self._mended_at.pop(org_id, None)
+            self._made_anew_at.pop(org_id, None)
 
     async def mend(
         self, org_id: OrgId, projection: Projection, error: BaseException, *, is_reading: bool
@@ -109,9 +112,12 @@ class OpenProjections:
         Where the error came as somebody read (`is_reading`), it may be the question's: then they are made
         anew only if they can't be read as a whole. Raises NoAnswer where nothing helps now.
         """
-        async with self._locks[org_id]:
+        async with self._lock_of(org_id):
             if self._open.get(org_id) is projection:  # else somebody else has closed it meanwhile
                 await until_ended(self._mended(org_id, projection, error, is_reading))
+
+    def _lock_of(self, org_id: OrgId) -> asyncio.Lock:
+        return self._locks.setdefault(org_id, asyncio.Lock())
 
     async def _mended(
         self, org_id: OrgId, projection: Projection, error: BaseException, is_reading: bool
@@ -139,7 +145,7 @@ class OpenProjections:
             for _ in range(_REPLACE_TRIES):
                 with suppress(TimeoutError):
                     await projection.until_unused(_CLOSE_SECONDS)
-                async with self._locks[org_id]:
+                async with self._lock_of(org_id):
                     projection = await until_ended(self._opened(org_id))
                     if not projection.users:
                         return await until_ended(self._replaced(org_id, projection, copies))

@@ -164,10 +164,11 @@ class Projection:
         page = await read_packed(self._database, self.files.org_id, state.cursor, share=self._share)
         if page.entries:
             try:
-                with self.used(), self.files.moments.changing():
-                    unreadable = await apply(
-                        self._database, self.files.org_id, self._columns, page, self._share
-                    )
+                with self.used():
+                    async with self.files.moments.changing():
+                        unreadable = await apply(
+                            self._database, self.files.org_id, self._columns, page, self._share
+                        )
             except duckdb.OutOfMemoryException as error:
                 self._take_less(error)
                 return state, True
@@ -187,10 +188,11 @@ class Projection:
         self._clicks_loaded = 0
         try:
             async with self._loads:
-                with self.used(), self.files.moments.changing():
-                    if is_another:
-                        await to_its_end(partial(forget_all, self._columns))
-                    await self._load()
+                with self.used():
+                    async with self.files.moments.changing():
+                        if is_another:
+                            await to_its_end(partial(forget_all, self._columns))
+                        await self._load()
         finally:
             self._clicks_loaded = None
         self._on_loaded(self.files.org_id, _PUT_BACK if is_another else None)
@@ -209,7 +211,7 @@ class Projection:
             return
         oldest = now - timedelta(days=days)
         if await read_to_its_end(partial(has_expired, self._columns.connection, oldest)):
-            with self.files.moments.changing():
+            async with self.files.moments.changing():
                 await to_its_end(partial(expire, self._columns.connection, oldest, now))
 
     async def _place_all(self) -> None:

@@ -39,6 +39,7 @@ from backend.storage.columns.open_projections import OpenProjections
 from backend.storage.columns.projection import Projection
 from backend.storage.columns.question_threads import QuestionThreads
 from backend.storage.columns.tables.errors import is_disk_full, is_of_file
+from backend.storage.columns.tables.moments import OpenMoment
 from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.driver.mongo import Database, StorageError
 from backend.storage.processes.items import Items
@@ -116,15 +117,15 @@ class Projections:
         await self._tried(org_id, _nothing)
         try:
             async with self._up_to_date(org_id) as projection:
-                await projection.files.moments.until_settled()
-                with _blamed(projection, is_reading=True), projection.files.moments.now() as connection:
-                    facts = projection.facts(connection, self._clock(), self._store.files)
-                    pieces = question.pieces(facts)
-                    try:
-                        while (piece := await self._next_of(org_id, pieces, connection)) is not None:
-                            yield piece
-                    finally:  # in a thread: it may delete a large file
-                        await until_ended(asyncio.to_thread(pieces.close))
+                with _blamed(projection, is_reading=True):
+                    async with projection.files.moments.now() as connection:
+                        facts = projection.facts(connection, self._clock(), self._store.files)
+                        pieces = question.pieces(facts)
+                        try:
+                            while (piece := await self._next_of(org_id, pieces, connection)) is not None:
+                                yield piece
+                        finally:  # in a thread: it may delete a large file
+                            await until_ended(asyncio.to_thread(pieces.close))
         except duckdb.OutOfMemoryException:
             raise self._out_of_memory() from None
         except _OfFile as error:
@@ -137,7 +138,7 @@ class Projections:
         self, org_id: OrgId, pieces: Generator[ResultT, None, None], connection: duckdb.DuckDBPyConnection
     ) -> ResultT | None:
         """The next piece, made in a thread; None at the end. Who gives up waits for the thread to stop."""
-        making = await self._long_threads.begin(org_id, lambda: next(pieces, None))
+        making = await self._long_threads.begin(org_id, _nothing, lambda _: next(pieces, None))
         try:
             return await asyncio.shield(making)
         finally:
@@ -159,7 +160,9 @@ class Projections:
 
     async def _keep_all_up(self) -> None:
         begun_at, spilled = self._clock(), self._store.spilled()
-        in_order = sorted(self._store.org_ids(), key=lambda org_id: self._kept_up.get(org_id, 0.0))
+        kept_up = {org_id: self._kept_up.get(org_id, 0.0) for org_id in self._store.org_ids()}
+        in_order = sorted(kept_up, key=kept_up.__getitem__)
+        self._kept_up = kept_up  # without those that are gone
         unclean = set(in_order)
 
         async def keep_up(org_id: OrgId) -> None:
@@ -237,7 +240,7 @@ class Projections:
         raise NoAnswer("The organization is deleted.")
 
     async def _within_time(self, work: _Work) -> list[Any]:
-        answering = await self._threads.begin(work.org_id, work)
+        answering = await self._threads.begin(work.org_id, work.begun, work.answers)
         try:
             async with asyncio.timeout(self._seconds):
                 return await asyncio.shield(answering)
@@ -256,8 +259,8 @@ def _file_of(org_id: OrgId) -> WorkItem[OrgId]:
     return WorkItem(f"{org_id} on {platform.node()}", org_id, lambda: org_id)
 
 
-async def _nothing(projection: Projection) -> None:
-    """Asks nothing."""
+async def _nothing(*_: Projection) -> None:
+    """Asks nothing, and prepares nothing."""
 
 
 @contextmanager
@@ -295,8 +298,13 @@ class _Work:
         self._lock = threading.Lock()
         self._is_given_up = False
 
-    def __call__(self) -> list[Any]:
-        with self._projection.files.moments.now() as connection:
+    async def begun(self) -> OpenMoment:
+        """The moment as of which the questions are answered."""
+        return await self._projection.files.moments.begun()
+
+    def answers(self, moment: OpenMoment) -> list[Any]:
+        """The answers, made in a thread."""
+        with moment.asked(self._projection.files.moments) as connection:
             self._connection = connection
             facts = self._projection.facts(connection, self._now, self._files)
             try:

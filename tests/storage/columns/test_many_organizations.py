@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from duckdb import DuckDBPyConnection
 
 from backend.domain.ids import OrgId
+from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.analytics.file_troubles import FileTroubles
 from backend.storage.analytics.messages import KEPT_UP
@@ -29,9 +31,10 @@ from backend.storage.columns.tables.database_files import DatabaseFile
 from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.columns.tables.written_columns import WrittenColumns
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import ClientSession, Database, in_transaction
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
+from tests.facts.organizations import TestOrganization
 from tests.polling import until, wait_for_async
 from tests.storage.columns.heavy_feeds import store_blocks
 from tests.storage.columns.hosts import CountClicks, count, host
@@ -116,6 +119,27 @@ async def test_no_organization_has_all_threads(
         finally:
             _let_go.set()
         assert await asyncio.gather(*asked) == [[number] for number in range(12)]
+
+
+async def test_nobody_waits_for_the_pages_of_others(
+    database: Database, make_organization: OrganizationFactory, tmp_path: Path
+) -> None:
+    """While pages of several organizations are written, of which each has questions and long answers, another
+    one is answered."""
+    *writing, other = [await make_organization() for _ in range(6)]
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, other.id) == 0
+        for org in writing:
+            assert await count(projections, database, org.id) == 0
+        async with contextlib.AsyncExitStack() as pages:
+            for org in writing:
+                projection = await pages.enter_async_context(projections._open.using(org.id))
+                await pages.enter_async_context(projection.files.moments.changing())
+            asking = [asyncio.create_task(projections.ask(org.id, [CountClicks()])) for org in writing * 2]
+            await asyncio.sleep(0.5)
+            async with asyncio.timeout(1.5):
+                assert await count(projections, database, other.id) == 0
+        assert await asyncio.gather(*asking) == [[0]] * len(asking)
 
 
 async def test_who_has_no_news_waits_for_no_transaction(
@@ -441,6 +465,39 @@ async def test_who_leaves_while_a_file_is_opened(
             await asked
         assert await count(projections, database, organization.id) == 10
     assert FileTroubles(tmp_path).read(utc_now()) == {}
+
+
+async def test_nothing_is_kept_of_who_is_gone(
+    database: Database, organization: TestOrganization, tmp_path: Path
+) -> None:
+    """Once an organization is deleted, the process has nothing that it noted about it."""
+    org_id = organization.id
+
+    async def delete(session: ClientSession) -> None:
+        await begin_deletion(database, session, org_id, NOW)
+
+    async with host(database, tmp_path) as projections:
+        assert await count(projections, database, org_id) == 0
+        assert [piece async for piece in projections.stream(org_id, Numbers())] == [0, 1]
+        await projections.keep_up()
+        opened = projections._open
+        async with opened.using(org_id) as used:
+            projection = used
+        await opened.mend(org_id, projection, duckdb.FatalException("a test's"), is_reading=False)
+        assert org_id in opened._mended_at
+        assert org_id in projections._kept_up
+        await in_transaction(database, delete)
+        for _ in range(2):
+            await projections.keep_up()
+        kept = (
+            projections._kept_up,
+            projections._threads._turns,
+            projections._long_threads._turns,
+            opened._locks,
+            opened._mended_at,
+            opened._made_anew_at,
+        )
+        assert [list(noted) for noted in kept] == [[]] * len(kept)
 
 
 async def test_an_error_of_one_file_keeps_no_other_from_being_kept_up(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +25,6 @@ from backend.storage.columns.tables import moments
 from backend.storage.columns.tables.column_files import ColumnFiles
 from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.store import ColumnStore, EngineBounds
-from backend.storage.columns.tables.transactions import transaction
 
 START = datetime(2026, 5, 6, tzinfo=UTC)
 
@@ -41,9 +40,9 @@ def file(tmp_path: Path) -> Iterator[ColumnFiles]:
 BOTH = "SELECT (SELECT place FROM state), (SELECT count(*) FROM blocks)"
 
 
-def work_out(file: ColumnFiles, rows: int = 1) -> None:
+async def work_out(file: ColumnFiles, rows: int = 1) -> None:
     """Make a temporary table in a moment."""
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         connection.execute("CREATE OR REPLACE TEMP TABLE shares AS FROM range($rows)", {"rows": rows})
 
 
@@ -53,34 +52,34 @@ def is_worked_out(connection: DuckDBPyConnection) -> bool:
     return connection.execute(has_shares).fetchone() is not None
 
 
-def knows(file: ColumnFiles) -> bool:
+async def knows(file: ColumnFiles) -> bool:
     """Whether the table is there in the next moment."""
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         return is_worked_out(connection)
 
 
-def test_until_something_changes(file: ColumnFiles) -> None:
+async def test_until_something_changes(file: ColumnFiles) -> None:
     """A moment lasts until a fact comes or goes; then it is seen at once, and nothing older is there.
 
     What a question worked out while facts were written, or had begun before, is not there either.
     """
-    work_out(file)
-    assert knows(file)
-    assert knows(file)
+    await work_out(file)
+    assert await knows(file)
+    assert await knows(file)
     writes = file.connection()
-    with file.moments.changing(), transaction(writes):
+    async with file.moments.changing():
         writes.execute("INSERT INTO tags VALUES ('t', 'Tag')")
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         assert connection.execute("SELECT name FROM tags").fetchall() == [("Tag",)]
         assert not is_worked_out(connection)
-    with file.moments.now() as moment:
-        with file.moments.changing():
+    async with file.moments.now() as moment:
+        async with file.moments.changing():
             pass
         moment.execute("CREATE TEMP TABLE shares AS FROM range(1)")
-    assert not knows(file)
+    assert not await knows(file)
 
 
-def test_no_moment_is_between_transactions_of_a_write(
+async def test_no_moment_is_between_transactions_of_a_write(
     file: ColumnFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who asks while several files are written waits, and sees all of them as they are then, or hears that it
@@ -89,63 +88,109 @@ def test_no_moment_is_between_transactions_of_a_write(
     clicks = writes.clicks_of(0)
     seen: list[list[tuple[int, int]]] = []
 
-    def ask() -> None:
-        with file.moments.now() as connection:
+    async def ask() -> None:
+        async with file.moments.now() as connection:
             seen.append(connection.execute(BOTH).fetchall())
 
-    with file.moments.now() as former:
-        asking = threading.Thread(target=ask)
-        with file.moments.changing():
+    async with file.moments.now() as former:
+        async with file.moments.changing():
             writes.connection.execute(f"INSERT INTO {clicks}.blocks VALUES (1, 'block', 0)")
-            asking.start()
-            asking.join(0.2)
+            asking = asyncio.create_task(ask())
+            await asyncio.wait([asking], timeout=0.2)
             writes.connection.execute("UPDATE state SET place = 1")
-        asking.join()
+        await asking
         assert former.execute(BOTH).fetchall() == [(0, 0)]
     assert seen == [[(1, 1)]]
-    monkeypatch.setattr(moments, "_SETTLED_WITHIN", 0.01)
-    with file.moments.changing(), pytest.raises(FactsNotReady), file.moments.now():
-        pass
-    ask()
+    async with file.moments.changing():
+        with monkeypatch.context() as patch:
+            patch.setattr(moments, "_BEGUN_WITHIN", 0.01)
+            with pytest.raises(FactsNotReady):
+                await ask()
+    await ask()
     assert seen[1:] == [[(1, 1)]]
 
 
-def test_a_moment_is_one_questions(file: ColumnFiles) -> None:
+async def test_no_moment_is_of_half_a_page(file: ColumnFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a page fails between its transactions, no moment begins until it has been written again."""
+    writes = file.written()
+
+    async def fail() -> None:
+        async with file.moments.changing():
+            writes.connection.execute(f"INSERT INTO {writes.clicks_of(0)}.blocks VALUES (1, 'block', 0)")
+            raise duckdb.IOException("no room")
+
+    with pytest.raises(duckdb.IOException):
+        await fail()
+    with monkeypatch.context() as patch:
+        patch.setattr(moments, "_BEGUN_WITHIN", 0.01)
+        with pytest.raises(FactsNotReady):
+            await work_out(file)
+    async with file.moments.changing():
+        writes.connection.execute("UPDATE state SET place = 1")
+    async with file.moments.now() as connection:
+        assert connection.execute(BOTH).fetchall() == [(1, 1)]
+
+
+async def test_a_moment_comes_before_the_next_page(file: ColumnFiles) -> None:
+    """However close pages follow one another, who asks while one is written waits for its end only."""
+    pages = 0
+
+    async def write() -> None:
+        nonlocal pages
+        while True:
+            async with file.moments.changing():
+                pages += 1
+                await asyncio.sleep(0.01)
+
+    writing = asyncio.create_task(write())
+    await asyncio.sleep(0.005)
+    for asked in range(1, 4):
+        async with file.moments.now():
+            assert pages <= asked + 1
+    writing.cancel()
+
+
+async def test_a_moment_is_one_questions(file: ColumnFiles) -> None:
     """Two at a time have a connection each. The newer is kept, or that in which questions took longer."""
-    with file.moments.now() as one, file.moments.now() as other:
+    async with file.moments.now() as one, file.moments.now() as other:
         one.execute("CREATE TEMP TABLE shares AS FROM range(1000)")
         assert not is_worked_out(other)
-    assert knows(file)
-    with file.moments.now() as one, file.moments.now() as other:
+    assert await knows(file)
+    async with file.moments.now() as one, file.moments.now() as other:
         assert [is_worked_out(one), is_worked_out(other)] == [True, False]
-    assert knows(file)
-    with file.moments.now():
-        with file.moments.changing():
+    assert await knows(file)
+    async with file.moments.now():
+        async with file.moments.changing():
             pass
-        work_out(file)
-    assert knows(file)
+        await work_out(file)
+    assert await knows(file)
 
 
-def test_what_fails_or_is_large_is_not_kept(file: ColumnFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_fails_or_is_large_is_not_kept(file: ColumnFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     """A moment that was interrupted ends, as does one whose tables would take memory from others."""
-    work_out(file)
-    with pytest.raises(duckdb.Error), file.moments.now() as connection:
-        connection.execute("FROM nowhere")
-    assert not knows(file)
+    await work_out(file)
+
+    async def fail() -> None:
+        async with file.moments.now() as connection:
+            connection.execute("FROM nowhere")
+
+    with pytest.raises(duckdb.Error):
+        await fail()
+    assert not await knows(file)
     monkeypatch.setattr(moments, "_MOST_BYTES_KEPT", 1_000_000)
-    work_out(file, rows=100)
-    assert knows(file)
-    work_out(file, rows=1_000_000)
-    assert not knows(file)
+    await work_out(file, rows=100)
+    assert await knows(file)
+    await work_out(file, rows=1_000_000)
+    assert not await knows(file)
 
 
-def test_a_kept_moment_holds_no_other_file(tmp_path: Path) -> None:
+async def test_a_kept_moment_holds_no_other_file(tmp_path: Path) -> None:
     """After credit was worked out in one organization's file, another's is closed, and opened as it was."""
     store = ColumnStore(tmp_path, EngineBounds())
     shop, other = (store.attach(OrgId(name), datetime.now(UTC)) for name in ("shop", "other"))
     other.connection().execute("UPDATE state SET place = 7")
     query = Query(period=QueryPeriod(START, START + timedelta(days=1), UTC), measures=(Measure.REVENUE,))
-    with shop.moments.now() as connection:
+    async with shop.moments.now() as connection:
         connection.execute(
             'INSERT INTO tellings (record, number, "at") VALUES (1, 0, $1)', [milliseconds(START)]
         )
@@ -158,12 +203,12 @@ def test_a_kept_moment_holds_no_other_file(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
+async def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
     """A question that goes on while its file is closed holds nothing once it ends: the file can be opened."""
     store = ColumnStore(tmp_path, EngineBounds())
     file = store.attach(OrgId("shop"), datetime.now(UTC))
     file.connection().execute("UPDATE state SET place = 7")
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         connection.execute("FROM tags")
         file.close()
     opened = store.attach(OrgId("shop"), datetime.now(UTC))
@@ -171,16 +216,16 @@ def test_a_file_that_is_closed_keeps_nothing(tmp_path: Path) -> None:
     store.close()
 
 
-def test_what_is_read_once(file: ColumnFiles) -> None:
+async def test_what_is_read_once(file: ColumnFiles) -> None:
     """Facts are read once for a moment, and again for the next one, which sees what has changed."""
     tags = "SELECT name FROM tags"
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         first = rows_once(connection, tags)
         assert first == []
         assert rows_once(connection, tags) is first
     writes = file.connection()
-    with file.moments.changing(), transaction(writes):
+    async with file.moments.changing():
         writes.execute("INSERT INTO tags VALUES ('t', 'Tag')")
     writes.close()
-    with file.moments.now() as connection:
+    async with file.moments.now() as connection:
         assert rows_once(connection, tags) == [("Tag",)]

@@ -12,7 +12,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import count, pairwise
+from itertools import count, groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -222,8 +222,8 @@ class StagedClicks:
 def insert_blocks(columns: WrittenColumns, documents: Iterable[Document]) -> list[str]:
     """Put the clicks of these blocks into the tables. Returns the ids of those that can't be read."""
     by_catalog: defaultdict[str, list[Document]] = defaultdict(list)
-    for document in sorted(documents, key=itemgetter("last_at")):
-        by_catalog[columns.clicks_of(_day_of(document))].append(document)
+    for day, of_day in groupby(sorted(documents, key=itemgetter("last_at")), _day_of):
+        by_catalog[columns.clicks_of(day)] += of_day
     unreadable: list[str] = []
     for catalog, blocks in by_catalog.items():
         staged = StagedClicks(columns.connection, blocks)

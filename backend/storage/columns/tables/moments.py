@@ -6,24 +6,25 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
 from backend.storage.analytics.question import FactsNotReady
+from backend.storage.columns.tables.transactions import read_to_its_end
 
 # While temporary tables of all files take more memory than this, no further moment is kept.
 _MOST_BYTES_KEPT = 48_000_000
 # What begins in each file what the transaction sees of it: DuckDB does that as a file is first read.
 _LOOK_AT_ALL = "SELECT (SELECT count(*) FROM state), (SELECT count(*) FROM blocks)"
 # Seconds that whoever asks waits for a write, which is short unless facts are made anew.
-_SETTLED_WITHIN = 3.0
+_BEGUN_WITHIN = 3.0
 _BYTES = "SELECT memory_usage_bytes FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"
 
 
 @dataclass(slots=True)
-class _Moment:
+class OpenMoment:
     """A connection inside a transaction, and how often the files had changed when that began.
 
     `seconds` is how long questions have been answered in it. Nothing may ask in it for what lists the tables
@@ -38,6 +39,18 @@ class _Moment:
         """End the transaction, with all temporary tables that were made in it."""
         self.connection.close()
 
+    @contextlib.contextmanager
+    def asked(self, moments: Moments) -> Iterator[DuckDBPyConnection]:
+        """The connection, for a block in which a question is answered. The moment may be kept then."""
+        began = time.monotonic()
+        try:
+            yield self.connection
+            self.seconds += time.monotonic() - began
+            moments.keep(self)
+        except BaseException:
+            self.end()
+            raise
+
 
 class Moments:
     """The moments of an organization's files. The last is kept for who asks next, until something changes.
@@ -48,53 +61,60 @@ class Moments:
     def __init__(self, connect: Callable[[], DuckDBPyConnection]) -> None:
         """`connect` opens a connection that sees the tables of all files."""
         self._connect = connect
-        self._kept: _Moment | None = None
+        self._kept: OpenMoment | None = None
         self._changes = 0
         self._is_closed = False
         self._lock = threading.Lock()
-        self._is_settled = threading.Event()
-        self._is_settled.set()
+        # Of who writes and who begins a moment, in the order in which they come.
+        self._turn = asyncio.Lock()
+        self._whole = asyncio.Event()  # set unless a write goes on, or has ended between its transactions
+        self._whole.set()
 
-    async def until_settled(self) -> None:
-        """Return when a moment can begin at once, for whoever begins one where writers go on, too.
-
-        Raises FactsNotReady where that takes long.
-        """
-        while not self._is_settled.is_set():
-            if not await asyncio.to_thread(self._is_settled.wait, _SETTLED_WITHIN):
-                raise FactsNotReady
-
-    @contextlib.contextmanager
-    def now(self) -> Iterator[DuckDBPyConnection]:
+    @contextlib.asynccontextmanager
+    async def now(self) -> AsyncIterator[DuckDBPyConnection]:
         """A connection that sees everything as it is now, for the block, in which nobody else has it.
 
-        Raises FactsNotReady where that would have to wait for long.
+        Raises FactsNotReady as `begun`.
         """
-        moment, began = self._exchange(None) or self._begin(), time.monotonic()
-        try:
-            yield moment.connection
-            moment.seconds += time.monotonic() - began
-            self._keep(moment)
-        except BaseException:
-            moment.end()
-            raise
+        with (await self.begun()).asked(self) as connection:
+            yield connection
 
-    @contextlib.contextmanager
-    def changing(self) -> Iterator[None]:
+    async def begun(self) -> OpenMoment:
+        """A moment of now, for whoever asks in it then (`OpenMoment.asked`).
+
+        Takes no thread while it waits for what is written, and its turn comes before that of the next page.
+        Raises FactsNotReady where that takes long.
+        """
+        if kept := self._exchange(None):
+            return kept
+        try:
+            async with asyncio.timeout(_BEGUN_WITHIN):
+                while True:
+                    async with self._turn:
+                        if self._whole.is_set():
+                            return await self._begun()
+                    await self._whole.wait()
+        except TimeoutError:
+            raise FactsNotReady from None
+
+    @contextlib.asynccontextmanager
+    async def changing(self) -> AsyncIterator[None]:
         """A block that writes to the files. What questions see before its end is not kept for later ones.
 
-        It takes several transactions, one for each file, so no moment begins before its end. The kept moment
-        ends at once: with an open transaction DuckDB would not empty its log after a write.
+        It takes several transactions, one for each file, so no moment begins before its end, and where it
+        fails, before that of the next one that succeeds. The kept moment ends at once: with an open
+        transaction DuckDB would not empty its log after a write.
         """
-        self._is_settled.clear()
-        self._forget()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._changes += 1
-            self._is_settled.set()
+        async with self._turn:
             self._forget()
+            self._whole.clear()
+            try:
+                yield
+                self._whole.set()
+            finally:
+                with self._lock:
+                    self._changes += 1
+                self._forget()
 
     def close(self) -> None:
         """Keep no moment any more, also of those that are in use."""
@@ -105,22 +125,27 @@ class Moments:
         if moment := self._exchange(None):
             moment.end()
 
-    def _begin(self) -> _Moment:
-        while self._is_settled.wait(_SETTLED_WITHIN):
-            changes = self._changes
-            moment = _Moment(self._connect(), changes)
-            try:
-                moment.connection.execute("BEGIN TRANSACTION")
-                moment.connection.execute(_LOOK_AT_ALL)
-            except BaseException:
+    async def _begun(self) -> OpenMoment:
+        begun: list[OpenMoment] = []
+        try:
+            await read_to_its_end(lambda: begun.append(self._begin()))
+        except BaseException:
+            for moment in begun:  # whoever wanted it has given up
                 moment.end()
-                raise
-            if self._is_settled.is_set() and moment.changes == self._changes:
-                return moment
-            moment.end()
-        raise FactsNotReady
+            raise
+        return begun[0]
 
-    def _keep(self, moment: _Moment) -> None:
+    def _begin(self) -> OpenMoment:
+        moment = OpenMoment(self._connect(), self._changes)
+        try:
+            moment.connection.execute("BEGIN TRANSACTION")
+            moment.connection.execute(_LOOK_AT_ALL)
+        except BaseException:
+            moment.end()
+            raise
+        return moment
+
+    def keep(self, moment: OpenMoment) -> None:
         """Keep this moment, or the kept one if that is newer, or questions took longer in it."""
         kept = self._exchange(None)
         if kept and (kept.changes, kept.seconds) > (moment.changes, moment.seconds):
@@ -132,7 +157,7 @@ class Moments:
         if former:
             former.end()
 
-    def _exchange(self, moment: _Moment | None) -> _Moment | None:
+    def _exchange(self, moment: OpenMoment | None) -> OpenMoment | None:
         """Keep this moment, if the file is open and has not changed since it began.
 
         Returns the one that is to be ended, or used, instead.
