@@ -15,7 +15,7 @@ from tests.dashboard.routes import routes
 from tests.processes.service_process import ServiceProcess, run_command
 
 # Not pages: images, files, what scripts ask for, and what leads who is signed in to the overview.
-NOT_PAGES = ("/assets/", "/sign-in", "/qr.", "/install/status", "/clicks", "/live/stream", ".csv", "/file")
+NOT_PAGES = ("/assets/", "/sign-in", "/qr.", "/status", "/clicks", "/live/stream", ".csv", "/file")
 # Pages that look different with these arguments.
 VIEWS = (
     "/attribution?period=all&by=link&sort=-revenue_per_click&campaign=",

@@ -185,29 +185,47 @@ nameCountries(document);
 // Other scripts send this event when they add rows.
 document.addEventListener('waylink:shown', (event) => nameCountries(event.target));
 
-// The check of an installation asks repeatedly until a call has arrived, while the page is visible.
+// What is under way (the check of an installation, an archive that is made) asks repeatedly until it is over,
+// while the page is visible. Only texts change: a page that is read aloud stays where it is.
 const live = document.querySelector('[data-live]');
 const LOOK_EVERY = 2000; // milliseconds
 const COLOURS = { arrived: 'good', refused: 'bad' };
 
-function show({ state, sentence }) {
+function showStep({ label, colour, sentence, written, total }, isNew) {
+  const badge = live.querySelector('[data-live-label]');
+  badge.textContent = label;
+  badge.className = `badge ${colour}`;
+  const bar = live.querySelector('progress');
+  bar.max = total || 1;
+  bar.value = written;
+  bar.parentElement.hidden = !total;
+  // Numbers go on every two seconds: what is read aloud is only that something else begins.
+  if (isNew) announcement.textContent = `${label}. ${sentence}`;
+}
+
+function show(answer) {
+  const { state, sentence } = answer;
   const status = live.querySelector('[data-live-said]');
   if (status.textContent !== sentence) status.textContent = sentence;
+  if (answer.label) showStep(answer, live.dataset.state !== state);
   live.dataset.state = state;
   live.classList.remove(...Object.values(COLOURS));
   if (COLOURS[state]) live.classList.add(COLOURS[state]);
 }
 
 async function look() {
+  let isOver = false;
   if (!document.hidden) {
     try {
       const answer = await fetch(live.dataset.live, { redirect: 'error' });
-      if (answer.ok) show(await answer.json());
+      const found = answer.ok ? await answer.json() : { is_over: answer.status === 404 }; // it was deleted
+      if (answer.ok) show(found);
+      isOver = found.is_over;
     } catch {
       // The service can't be reached just now, or the session has ended: asking goes on.
     }
   }
-  if (live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
+  if (!isOver && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
 }
 
 if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
@@ -270,13 +288,3 @@ for (const form of document.querySelectorAll('form[data-picture]')) {
   });
   button.hidden = true;
 }
-
-// A page about work in progress loads itself again, unless somebody is about to press a button.
-const RELOAD_EVERY = 4000;
-
-function loadAgain() {
-  if (document.hidden || document.querySelector('details.confirm[open]')) setTimeout(loadAgain, RELOAD_EVERY);
-  else location.replace(location.pathname); // not `reload`, which would send a form again
-}
-
-if (document.querySelector('[data-reload]')) setTimeout(loadAgain, RELOAD_EVERY);

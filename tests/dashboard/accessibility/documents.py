@@ -15,8 +15,6 @@ MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 FRAME = re.compile(r'<html lang="en">.*<title>[^<]+</title>.*<body\b', re.DOTALL)
 # What decides how a page is shown and what its scripts do.
 RESOURCES = re.compile(r"<(?:body|link rel=.stylesheet|script)\b[^>]*>")
-# A page about work in progress loads itself again, which would leave the document.
-RELOADED = "data-reload"
 # Its body has one column only, whose items are as wide as they say.
 PLAIN = '<body class="plain">'
 NAMES = re.compile(
@@ -59,7 +57,7 @@ def document_of(answer: httpx.Response) -> Document:
     """The page that the service answered, which has a language, a title, and one `<main>`."""
     assert FRAME.search(answer.text), answer.text
     assert answer.text.count("<main") == 1, answer.text
-    markup = TOKEN_FIELD.sub("", answer.text).replace(RELOADED, "")
+    markup = TOKEN_FIELD.sub("", answer.text)
     return Document(str(answer.url), markup, answer.headers["content-security-policy"])
 
 

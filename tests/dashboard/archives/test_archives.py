@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from backend.domain.archives.archive import MOST_ARCHIVES, ArchiveProgress, ArchiveState
 from backend.storage.archives.archives import list_archives
@@ -13,9 +14,11 @@ from backend.storage.driver import disk
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.collections import archived_collections
 from backend.system.clock import utc_now
+from tests.dashboard.office import Office, make_organization, make_user
 from tests.dashboard.people import Person
 from tests.facts.archives import store_archive, store_file
 from tests.facts.organizations import TestOrganization
+from tests.processes.service_process import ServiceProcess
 
 
 async def shown(person: Person) -> str:
@@ -48,7 +51,10 @@ async def test_how_far_archives_are(
         (ArchiveState.IN_PROGRESS, {"progress": progress}),
         (ArchiveState.FAILED, {"error": "Reading took longer than MongoDB keeps its past"}),
     ):
-        await store_archive(database, organization.id, now, state, **facts)
+        archive = await store_archive(database, organization.id, now, state, **facts)
+        status = (await person.get(f"/archives/{archive.id}/status")).json()
+        assert (status["state"], status["is_over"]) == (state, state is ArchiveState.FAILED)
+        assert status["sentence"] in await shown(person)
     ready = await store_file(database, organization.id, now, b"1234567")
     page = await shown(person)
     assert f"1,200 of 5,000 documents, 2 of {len(names)} collections done" in page
@@ -85,3 +91,27 @@ async def test_why_an_archive_is_refused(
     monkeypatch.setattr(disk, "LITTLE_SPACE", 10**18)
     refused = await person.send("/archives", "/archives")
     assert (refused.status_code, "disk is nearly full, with" in refused.text) == (409, True)
+
+
+def test_an_archive_that_is_made_is_followed_in_place(page: Page, running: ServiceProcess) -> None:
+    """The page is never loaded again, and only a new state is read aloud; then nothing is asked any more."""
+    org = make_organization(running, "Followed")
+    Office(running.base_url, make_user(running, org), {}).open_session(page)
+    asked: list[str] = []
+    messages: list[str] = []
+    page.goto(f"{running.base_url}/archives")
+    page.get_by_role("button", name="Make an archive").click()
+    card = page.locator("section.archive")
+    expect(card).to_have_count(1)
+    opened = page.evaluate("() => performance.timeOrigin")
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    page.on("console", lambda message: messages.append(message.text))
+    expect(card.locator(".badge")).to_have_text("Ready", timeout=90_000)
+    expect(card.locator("[data-live-said]")).to_have_text("It is ready. Look again to download it.")
+    expect(page.locator("[data-announce]")).to_have_text("Ready. It is ready. Look again to download it.")
+    count = len(asked)
+    page.wait_for_timeout(4500)
+    assert (set(asked), len(asked), messages) == ({"status"}, count, [])
+    assert page.evaluate("() => performance.timeOrigin") == opened
+    card.get_by_role("link", name="Look again").click()
+    expect(card.get_by_role("link", name="Download")).to_be_visible()
