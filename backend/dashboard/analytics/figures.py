@@ -72,18 +72,21 @@ class Figure:
     label: str
     text: str
     change: ShownChange | None
-    course: Sequence[Numeric]
+    course: Sequence[Numeric | None]
     others: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A figure over time, as a chart shows it: `rows` oldest first, and which of them are not all there."""
+    """A figure over time, as a chart shows it: `rows` oldest first, and which of them are not all there.
+
+    A number that is not known is None.
+    """
 
     title: str
     head: str
     columns: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Numeric]]]
+    rows: Sequence[tuple[str, Sequence[Numeric | None]]]
     partial: Container[str] = ()
 
 
@@ -117,7 +120,7 @@ def _figure(measure: Measure, total: Row, series: AnalyticsAnswer | None, curren
         measure.label,
         text_of(measure, value, currency),
         shown_change(measure, total, currency),
-        [number(row.values[measure], currency) or 0 for row in rows],
+        [plotted(measure, row.values, currency) for row in rows],
         [(other, text_of(measure, value, other)) for other in others if other != currency],
     )
 
@@ -208,10 +211,13 @@ def _pair(row: Row) -> list[Values]:
     return [row.values] + ([row.previous] if row.previous else [])
 
 
-def plotted(measure: Measure, values: Values, currency: str) -> Numeric:
-    """The value as a chart draws it: amounts in this currency, rates in percent."""
-    value = number(values[measure], currency) or 0
-    return round(100 * float(value), 2) if measure.unit is Unit.SHARE else value
+def plotted(measure: Measure, values: Values, currency: str) -> Numeric | None:
+    """The value as a chart draws it: amounts in this currency, rates in percent.
+
+    None where it is not known, as `shown_in` says.
+    """
+    value = shown_in(measure, values[measure], currency)
+    return round(100 * float(value), 2) if value is not None and measure.unit is Unit.SHARE else value
 
 
 def number(value: Value, currency: str) -> Numeric | None:

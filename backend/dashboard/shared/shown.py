@@ -47,7 +47,7 @@ class ShownTotal:
     """What all rows come to in one measure; `course` is how that came about, where rows are of the time."""
 
     cell: FigureCell
-    course: Sequence[Numeric] = ()
+    course: Sequence[Numeric | None] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,21 @@ const SERIES = [
   { stroke: () => colour('edge'), dash: [5, 4], width: 1.5 },
 ];
 
+// A number that is not known is no text in the page, and a gap in the line.
+const numberOf = (text) => (text === '' ? null : Number(text));
+
+// A number between two gaps has no line: it is drawn as a point.
+const alone = (chart, at) => {
+  const values = chart.data[at];
+  return values.flatMap((value, place) => (value !== null && values[place - 1] == null && values[place + 1] == null ? [place] : []));
+};
+
 // The numbers of a table whose newest row comes first.
 function read(table) {
   const rows = [...table.tBodies[0].rows].reverse();
   const numbers = [...table.tHead.rows[0].cells].slice(1).map((head, at) => ({
     name: head.textContent.trim(),
-    values: rows.map((row) => Number(row.cells[at + 1].dataset.value)),
+    values: rows.map((row) => numberOf(row.cells[at + 1].dataset.value)),
     texts: rows.map((row) => row.cells[at + 1].textContent.trim()),
   }));
   const heads = rows.map((row) => row.cells[0]);
@@ -39,7 +48,7 @@ function labelled(labels, width) {
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => at * step);
 }
 
-const areWhole = (numbers) => numbers.every(({ values }) => values.every(Number.isInteger));
+const areWhole = (numbers) => numbers.every(({ values }) => values.every((value) => value === null || Number.isInteger(value)));
 
 function axes({ labels, numbers }) {
   const common = {
@@ -175,8 +184,8 @@ function draw(figure) {
   const series = table.numbers.map((column, at) => ({
     ...SERIES[at],
     label: column.name,
-    points: { show: table.labels.length < 2 },
-    ...(isColumns && at === 0 ? { paths: uPlot.paths.bars({ size: [0.78, 40] }), fill: SERIES[0].stroke, width: 0 } : {}),
+    points: { show: table.labels.length < 2, filter: alone },
+    ...(isColumns && at === 0 ? { points: { show: false }, paths: uPlot.paths.bars({ size: [0.78, 40] }), fill: SERIES[0].stroke, width: 0 } : {}),
   }));
   const options = {
     width: plot.clientWidth,
@@ -201,7 +210,7 @@ function draw(figure) {
 }
 
 function drawSpark(place) {
-  const values = place.dataset.spark.split(',').map(Number);
+  const values = place.dataset.spark.split(',').map(numberOf);
   const chart = new uPlot({
     ...SPARK,
     width: Math.min(SPARK.width, place.clientWidth),
@@ -210,7 +219,7 @@ function drawSpark(place) {
     padding: [3, 2, 3, 2],
     scales: { x: { time: false }, y: { range: (_, low, high) => [0, high || 1] } },
     axes: [{ show: false }, { show: false }],
-    series: [{}, { ...SERIES[0], width: 1.5, points: { show: false } }],
+    series: [{}, { ...SERIES[0], width: 1.5, points: { show: false, filter: alone, size: 3 } }],
   }, [values.map((_, at) => at), values], place);
   drawn.push(chart);
 }

@@ -123,6 +123,36 @@ def test_a_note_is_read_by_keyboard_and_by_touch(page: Page, address: str) -> No
     assert messages == []
 
 
+def test_what_is_not_known_is_a_gap(page: Page, clicked: Office, address: str) -> None:
+    """Days without clicks have no conversion rate: a gap, and a dash in the table."""
+    page.goto(f"{address.partition('/links')[0]}/?period=7&chart=conversion_rate")
+    chart = page.locator("figure.chart").first
+    cells = chart.locator("tbody tr td:nth-of-type(1)")
+    assert cells.all_text_contents() == ["0.0", *["– not known"] * 6]
+    spark = page.locator("li", has_text="Conversion rate").locator("[data-spark]")
+    assert spark.get_attribute("data-spark") == ",,,,,,0.0"
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".u-over").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 3, box["y"] + box["height"] / 2)
+    expect(chart.locator(".chart-note div").nth(1)).to_have_text("Conversion rate, %: – not known")
+    # At the left there is no line along the bottom, and at the right there is a point.
+    at_bottom = """(canvas, [from, to]) => {
+        const left = canvas.width * from, wide = canvas.width * (to - from);
+        const pixels = canvas.getContext("2d").getImageData(left, 0, wide, canvas.height).data;
+        const bar = getComputedStyle(document.documentElement).getPropertyValue("--bar").trim();
+        const colour = [1, 3, 5].map(at => parseInt(bar.slice(at, at + 2), 16));
+        let count = 0;
+        for (let at = 0; at < pixels.length; at += 4) {
+            count += colour.every((each, of) => each === pixels[at + of]);
+        }
+        return count;
+    }"""
+    canvas = chart.locator("canvas")
+    assert canvas.evaluate(at_bottom, [0.1, 0.8]) == 0
+    assert canvas.evaluate(at_bottom, [0.8, 1]) > 0
+
+
 def test_a_chart_follows_the_screen(page: Page, address: str) -> None:
     """On a narrower screen the chart gets narrower, and in the dark it has other colours."""
     page.goto(address)
