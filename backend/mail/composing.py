@@ -161,6 +161,7 @@ def _figures_text(
     yield name
     yield f"{figures.period} ({figures.zone})"
     yield from [figures.compared] if figures.compared else []
+    yield from (f"{label}: {value}" for label, value in figures.filters)
     yield from ("", words["total"].upper())
     yield from (*_lines(figures.totals), "")
     for section in figures.sections:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from backend.dashboard.analytics.tables import name_of
-from backend.domain.analytics.answer import NamedLink
 from backend.domain.analytics.filter_words import filter_words
-from backend.domain.analytics.query import Field, Filter, Not, Prefix, field_label
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.analytics.query import Field, field_label
+from backend.domain.ids import OrgId
 from backend.domain.reports.views import ReportView
 from backend.storage.driver.mongo import Database
-from backend.storage.links.links import find_links
-
-Links = Mapping[LinkId, NamedLink]
+from backend.storage.links.named_links import links_in_filter
 
 
 async def filters_in_words(database: Database, org_id: OrgId, view: ReportView) -> list[tuple[str, str]]:
@@ -27,17 +23,8 @@ async def filters_in_words(database: Database, org_id: OrgId, view: ReportView) 
     if not view.queries:
         return []
     query = view.queries[-1]
-    links = await _links(database, org_id, query.filters.get(Field.LINK))
+    links = await links_in_filter(database, org_id, query.filters.get(Field.LINK))
     return [
         (field_label(by), filter_words(chosen, partial(name_of, by, links=links)))
         for by, chosen in query.filters.items()
     ]
-
-
-async def _links(database: Database, org_id: OrgId, chosen: Filter | None) -> Links:
-    """The organization's links that a filter names."""
-    if chosen is None or isinstance(chosen, Prefix):
-        return {}
-    ids = chosen.values if isinstance(chosen, Not) else chosen
-    found = await find_links(database, [LinkId(link_id) for link_id in ids if link_id], org_id)
-    return {link.id: NamedLink(link.domain, link.path, link.link_name) for link in found.values()}

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from backend.domain.analytics.query import Filter, Not, Prefix
+from backend.domain.fields.filled_text import fill
 
 # Of one filter; further values are counted.
 _MOST_NAMED = 10
 ValueName = Callable[[str | None], str]
 
 
-def filter_words(chosen: Filter, name: ValueName) -> str:
+@dataclass(frozen=True, slots=True)
+class FilterWording:
+    """How a language says what a filter leaves, with words in braces that are filled in."""
+
+    begins: str = "begins with {text}"
+    without: str = "not {values}"
+    either: str = "{values} or {last}"
+    more: str = "{count} more"
+
+
+_ENGLISH = FilterWording()
+
+
+def filter_words(chosen: Filter, name: ValueName, wording: FilterWording = _ENGLISH) -> str:
     """What is left, such as "spring or summer", by the names that people know its values by."""
     match chosen:
         case Prefix(text):
-            return f"begins with {text}"
+            return fill(wording.begins, {"text": text})
         case Not(values):
-            return f"not {_listed(values, name)}"
-    return _listed(chosen, name)
+            return fill(wording.without, {"values": _listed(values, name, wording)})
+    return _listed(chosen, name, wording)
 
 
-def _listed(values: Collection[str | None], name: ValueName) -> str:
+def _listed(values: Collection[str | None], name: ValueName, wording: FilterWording) -> str:
     names = sorted(name(value) for value in values)
     if len(names) > _MOST_NAMED:
-        names = [*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"]
+        names = [*names[:_MOST_NAMED], fill(wording.more, {"count": str(len(names) - _MOST_NAMED)})]
     *others, last = names
-    return f"{', '.join(others)} or {last}" if others else last
+    return fill(wording.either, {"values": ", ".join(others), "last": last}) if others else last

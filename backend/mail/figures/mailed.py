@@ -42,7 +42,10 @@ class MailSection:
 
 @dataclass(frozen=True, slots=True)
 class MailedReport:
-    """What a mail shows. `notes` are sentences below the figures."""
+    """What a mail shows. `notes` are sentences below the figures.
+
+    `filters` are pairs of what is filtered and what is left.
+    """
 
     period: str
     compared: str
@@ -50,6 +53,7 @@ class MailedReport:
     totals: Sequence[MailFigure]
     sections: Sequence[MailSection] = ()
     notes: Sequence[str] = ()
+    filters: Sequence[tuple[str, str]] = ()
 
 
 def compared_in(language: Language, before: QueryPeriod | None) -> str:

@@ -11,7 +11,9 @@ from backend.domain.analytics.period import Comparison
 from backend.domain.analytics.query import Query
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
+from backend.domain.reports.views import ReportView
 from backend.mail.figures.customers import MailedCustomers, mailed_customers
+from backend.mail.figures.filters import mailed_filters
 from backend.mail.figures.funnels import mailed_funnel
 from backend.mail.figures.links import mailed_links
 from backend.mail.figures.mailed import MailedReport
@@ -41,6 +43,19 @@ async def figures_of(
     Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
     """
     view = report.view_at(now, has_subscription=has_subscription)
+    filters = await mailed_filters(database, reader.org_id, view, reader.language)
+    return replace(await _figures(database, analytics, report, view, reader=reader, now=now), filters=filters)
+
+
+async def _figures(
+    database: Database,
+    analytics: Analytics,
+    report: Report,
+    view: ReportView,
+    *,
+    reader: Recipient,
+    now: datetime,
+) -> MailedReport:
     org_id, language = reader.org_id, reader.language
     if view.funnel:
         funnels = _of_last_two(view.funnel, reader, now)

@@ -25,7 +25,7 @@ from backend.storage.reports.reports import change_report, create_report, delete
 from backend.storage.schema.work_item import WorkItem
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import bought, words
-from tests.dashboard.mails.conftest import BASE_URL, confirmed, mails_to
+from tests.dashboard.mails.conftest import BASE_URL, QUERY, confirmed, mails_to
 
 
 @pytest.mark.usefixtures("counted")
@@ -76,6 +76,23 @@ async def test_the_last_whole_month(
     assert "Compared with February 2026." in mail["text"]
     assert "Revenue          €4,321.50" in mail["text"]
     assert "Germany Clicks 2,234" in words(mail["html"])
+
+
+@pytest.mark.usefixtures("counted")
+async def test_a_mail_says_what_its_figures_are_of(
+    database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """The filters of the report stand above the figures, with the names of countries and links."""
+    query = QUERY | {"filters": {"country": ["NZ", "FR"], "link": [link.id]}}
+    await change_report(database, report.org_id, report.id, {"query": query}, clock())
+    recipient = await confirmed(database, report, clock(), language=Language.EN)
+    await make_due_mail(mailing, recipient)
+    [mail] = await mails_to(database, recipient, "figures")
+    assert f"Country: France or New Zealand\nLink: {link.link_name}\n" in mail["text"]
+    html = words(mail["html"])
+    assert f"Country: France or New Zealand Link: {link.link_name}" in html
+    assert "New Zealand Clicks 3" in html
+    assert "Germany" not in html
 
 
 @pytest.mark.usefixtures("counted")
