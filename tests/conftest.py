@@ -38,7 +38,7 @@ from tests import used_databases
 from tests.architecture.recorded_actions import RecordedActions
 from tests.examples import examples
 from tests.facts.organizations import TestOrganization, create_test_organization
-from tests.order import deal_out
+from tests.order import deal_out, put_browsers_last
 from tests.processes import certificates
 from tests.processes.far_site import Site, far_site
 from tests.processes.forked.analytics import forking_analytics, get_ready_to_fork, start_forked
@@ -92,10 +92,15 @@ def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEv
     return {"uvloop": uvloop.new_event_loop}
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Deal the tests out, before xdist reads their marks."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Deal the tests out before xdist reads their marks, and again put those in browsers behind the others.
+
+    In between, pytest brings together what shares a parameter of a fixture, in browsers or not.
+    """
     deal_out(items)
+    yield
+    put_browsers_last(items)
 
 
 def pytest_collection_finish() -> None:

@@ -65,6 +65,11 @@ def deal_out(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group("-".join((place, kind, *_engine(item)))))
 
 
+def put_browsers_last(items: list[pytest.Item]) -> None:
+    """Put the tests that were dealt out as those in a browser behind all others, each half in its order."""
+    items.sort(key=lambda item: any("-browser" in mark.args[0] for mark in item.iter_markers("xdist_group")))
+
+
 def _runs_in_browser(item: pytest.Item) -> bool:
     return BROWSER_FIXTURE in getattr(item, "fixturenames", ())
 
