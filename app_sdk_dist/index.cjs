@@ -361,7 +361,7 @@ var OPEN = "open", OFFLINE_KEY = "offline", OK = 200, fetch = async function(_, 
   })) : null;
 }, is_refusal = function(answer) {
   var content = answer.content;
-  return FINAL_STATUSES.includes("" + answer.status) && content.code > 0 && content.error;
+  return FINAL_STATUSES.test("" + answer.status) && content.code > 0 && content.error;
 }, as_response = function(answer) {
   return { status: answer.status, headers: { get: (function(_) {
     return answer.retry_after;

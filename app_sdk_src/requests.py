@@ -124,7 +124,7 @@ def results_of(calls, answer):
 def is_refusal(answer):
     """Whether the service itself refuses a request for good. Firewalls and portals answer with the same statuses."""
     content = answer.content
-    return FINAL_STATUSES.includes('' + answer.status) and content.code > 0 and content.error
+    return FINAL_STATUSES.test('' + answer.status) and content.code > 0 and content.error
 
 
 def as_response(answer):

@@ -28,6 +28,7 @@ NOT_RUN = {
     ("docs/follow.md", "# install "): "it sets a machine up, as root",
     ("docs/moving-in.md", "$ WAYLINK_MONGODB_URI=mongodb://new-host/"): "it needs another host's MongoDB",
     ("docs/operations.md", "$ docker compose "): "it needs Docker; tests/deployment reads the files",
+    ("docs/operations.md", "$ docker network "): "it needs Docker",
     ("docs/operations.md", "# useradd "): "it sets a machine up, as root",
     ("docs/operations.md", "$ mongodump "): "it needs MongoDB's tools, and a second server",
     ("docs/rest-api.md", "$ curl -s -X POST $WAYLINK/serviceCore/pa/v1/links/$LINK_ID/preview"):

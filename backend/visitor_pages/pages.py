@@ -48,15 +48,19 @@ def message(look: Look, name: str, *, can_report: bool = False) -> VisitorPage:
     return _page(look, "message.html", has_form=can_report, title=title, text=text, report=report)
 
 
-def password(look: Look, refused: Refused | None = None) -> VisitorPage:
-    """The page that asks for a link's password, and why the last try was refused."""
+def password(look: Look, refused: Refused | None = None, *, is_picture: bool = False) -> VisitorPage:
+    """The page that asks for a link's password, and why the last try was refused.
+
+    In a picture of it, nothing can be sent and no script runs, so it has none.
+    """
     texts = look.texts()
     title, text = look.title_and_text("password")
     label, button = texts["password_form"]
     problem = "" if refused is None else texts["password_refused"][refused]
-    return _page_sent_once(
-        look, "password.html", title=title, text=text, label=label, button=button, problem=problem
-    )
+    values = {"title": title, "text": text, "label": label, "button": button, "problem": problem}
+    if is_picture:
+        return _page(look, "password.html", has_form=True, **values)
+    return _page_sent_once(look, "password.html", **values)
 
 
 def to_continue(look: Look) -> VisitorPage:
@@ -171,7 +175,8 @@ def _page_sent_once(look: Look, template: str, **values: object) -> VisitorPage:
     """A page whose form takes a click of the link: its script keeps a double tap from taking two. The form
     works without scripts, too."""
     return VisitorPage(
-        _html(look, template, **values), content_policy(look.brand, has_form=True, script=_ONCE)
+        _html(look, template, is_sent=True, **values),
+        content_policy(look.brand, has_form=True, script=_ONCE),
     )
 
 

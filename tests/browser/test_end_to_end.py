@@ -147,7 +147,7 @@ def test_a_link_is_made_clicked_attributed_and_counted(page: Page, demo: DemoPro
     touch, click = share["touch"], share["touch"]["click"]
     assert (share["part"], touch["link_id"], touch["variant"]) == (1, link_id, variant)
     found = (click["country"], click["referrer_host"], click["variant"], click["browser"].split()[0])
-    assert found == ("IS", "news.example", variant, "Chrome")
+    assert found == ("IS", "news.example", variant, "HeadlessChrome")
 
 
 def test_the_printed_curl_line_makes_a_link(demo: DemoProcess) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from quart import Response
 
@@ -20,7 +21,7 @@ _PICTURES: dict[str, tuple[str, Callable[[Look], VisitorPage]]] = {
         "Error: no such link, or a link that is off",
         lambda look: pages.message(look, "not_found", can_report=True),
     ),
-    "password": ("A link with a password", pages.password),
+    "password": ("A link with a password", partial(pages.password, is_picture=True)),
     "opens_app": (
         "A link that opens the app",
         lambda look: pages.app_page(look, _NO_PREVIEW, _ONWARD, _ONWARD),
