@@ -47,7 +47,8 @@ class LimitedLinks:
 
         `reason` says why the visit does not count as a click. Only a visit that counts takes one of the
         clicks that the link has left. `sent_form`: the visitor just sent the form that the link shows, with
-        the right password if it asks for one. Link previews need none to tell what they are of.
+        the right password if it asks for one. A form that takes no click, such as a crawler's, gets the page
+        again. Link previews need none to tell what they are of.
         """
         limits = link.limits
         has_password = sent_form or (
@@ -56,7 +57,7 @@ class LimitedLinks:
         obstacle = limits.obstacle(
             self._clock(),
             has_password=has_password,
-            has_continued=sent_form or outcome is Outcome.PREVIEW,
+            has_continued=(sent_form and reason is None) or outcome is Outcome.PREVIEW,
         )
         if obstacle:
             return _turned_away(visit, limits, obstacle, reason)

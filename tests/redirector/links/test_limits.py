@@ -89,7 +89,8 @@ async def test_a_button_takes_the_click(
     visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, database: Database
 ) -> None:
     """Whatever opens a link of a mail uses nothing up, however often; who presses the button is led on and
-    counts once. The page is in the visitor's language and is sent to where it was shown, with the query."""
+    counts once, and a form that does not count gets the page again. The page is in the visitor's language and
+    is sent to where it was shown, with the query."""
     limits = LinkLimits(max_clicks=1, click_to_continue=True)
     link = await make_link(
         destination_url="https://shop.example/once", limits=limits, social={"social_title": "Kites"}
@@ -104,6 +105,9 @@ async def test_a_button_takes_the_click(
     assert (await visitor.get(path, headers={"sec-purpose": "prefetch"})).status_code == 200
     assert "Kites" in (await visitor.get(path, headers={"user-agent": "Twitterbot/1.0"})).text
     assert "shop.example" not in (await visitor.get(f"{path}+")).text
+    for headers in ({"user-agent": "Googlebot/2.1"}, {"sec-purpose": "prefetch"}):
+        again = await visitor.post(path, headers=headers)
+        assert (again.status_code, "<form" in again.text, "location" in again.headers) == (200, True, False)
     led = await visitor.post(f"{path}/?ref=7")
     assert led.status_code == 303
     assert led.headers["location"].startswith("https://shop.example/once?ref=7&cl_link_id=")
