@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -36,7 +35,6 @@ _COMMON = (
     "(iphone; cpu iphone os 17_5 like mac os x) mobile/15e148 (macintosh; intel mac os x 10_15_7) (x11; "
     "linux x86_64) opera/9.80 mini"
 )
-Search = Callable[[str], re.Match[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,64 +46,61 @@ class System:
 
 
 class KnownAgents:
-    """All lists, ready to be looked through: `lists` finds where to look, `searches` look."""
+    """All lists, ready to be looked through, and what the patterns of some of them name, by their places."""
 
     def __init__(self, own: Mapping[str, Any]) -> None:
         """`own` is the content of the file. Raises ValueError if one of its patterns can't be looked for."""
         matchers: Any = load_lazy_builtins()  # of a class whose patterns its type does not name
         browsers, systems, _ = matchers
         browsers = [matcher for matcher in browsers if not _NAMES_ROBOTS.search(matcher.regex)]
-        self.families: dict[str, list[str]] = {
-            "browsers": [matcher.family for matcher in browsers],
-            "systems": [matcher.family for matcher in systems],
-        }
-        self.in_app_names = [entry["name"] for entry in own["in_app_browsers"]]
-        self.systems = [System(entry["system"], Platform(entry["platform"])) for entry in own["systems"]]
+        self.browser_names: list[str] = [matcher.family for matcher in browsers]
+        self.system_names: list[str] = [matcher.family for matcher in systems]
+        self.in_app_names: list[str] = [entry["name"] for entry in own["in_app_browsers"]]
+        self.own_systems = [System(entry["system"], Platform(entry["platform"])) for entry in own["systems"]]
         self.in_app_families = frozenset(own["in_app_families"])
         self.app_packages: Mapping[str, str] = own["app_packages"]
-        exact: dict[str, Sequence[str]] = {
+        as_written = {
             "browsers": [matcher.regex for matcher in browsers],
             "systems": [matcher.regex for matcher in systems],
             "in_app_browsers": _patterns(own["in_app_browsers"]),
             "own_systems": _patterns(own["systems"]),
             "without_play_store": _patterns(own["without_play_store"]),
         }
-        kept = CRAWLER_USER_AGENTS_DATA
-        previews = [entry["pattern"] for entry in kept if _PREVIEWS in entry.get("tags", ())]
-        previews = [pattern for pattern in previews if pattern not in own["not_preview_fetchers"]]
-        crawlers = [entry["pattern"] for entry in kept if entry["pattern"] not in previews]
-        crawlers = [*_main_words(), *providers.crawlers.data, *crawlers, *_patterns(own["crawlers"])]
-        previews = [*_patterns(own["preview_fetchers"]), *previews]
-        in_lower: dict[str, Sequence[str]] = {
-            "preview_fetchers": _robots(previews, own["not_robots"]),
-            "crawlers": _robots(crawlers, own["not_robots"]),
-            "signs": _patterns(own["signs"]),
-            "names_alone": _patterns(own["names_alone"]),
-            "people": _patterns(own["people"]),
-            **{name: own[name] for name in ("http_clients", "apps", "players", "old_browsers")},
-        }
-        in_lower = {name: [*map(in_lower_case, patterns)] for name, patterns in in_lower.items()}
-        everything = exact | in_lower
-        self.lists = PatternLists(everything, _COMMON)
-        self.patterns = {name: [*map(re.compile, patterns)] for name, patterns in everything.items()}
-        self.searches: dict[str, list[Search]] = {
-            name: [pattern.search for pattern in patterns] for name, patterns in self.patterns.items()
-        }
+        self.lists = PatternLists(as_written | _looked_for_in_lower_case(own), _COMMON)
         # In what an app calls itself, only these words tell a robot: "reader" and the like name apps, too.
         self.robots_among_apps = re.compile("|".join(own["robots_among_apps"]))
-        self.http_clients = re.compile("|".join(in_lower["http_clients"]))
+        self.http_clients = re.compile("|".join(own["http_clients"]))
         self.browser_packages = re.compile("|".join(own["browser_packages"]), re.IGNORECASE)
-
-    @cached_property
-    def robot_bits(self) -> int:
-        """The bits of the lists that tell robots."""
-        return self.lists.mask("preview_fetchers", "crawlers", "signs")
 
 
 def packaged_known_agents() -> KnownAgents:
     """What is known with this version, and the versions of the lists that are installed."""
     own = files("backend.redirector.request").joinpath(_OWN).read_text(encoding="utf-8")
     return KnownAgents(json.loads(own))
+
+
+def _looked_for_in_lower_case(own: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The lists in which big and small letters are alike."""
+    previews, crawlers = _previews_and_crawlers(own)
+    lists = {
+        "preview_fetchers": _robots(previews, own["not_robots"]),
+        "crawlers": _robots(crawlers, own["not_robots"]),
+        **{name: _patterns(own[name]) for name in ("signs", "names_alone", "people")},
+        **{name: own[name] for name in ("http_clients", "apps", "players", "old_browsers")},
+    }
+    return {name: [*map(in_lower_case, patterns)] for name, patterns in lists.items()}
+
+
+def _previews_and_crawlers(own: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The patterns of those who fetch previews, and of all other robots, of the kept lists and of our own."""
+    tags = {entry["pattern"]: entry.get("tags", ()) for entry in CRAWLER_USER_AGENTS_DATA}
+    not_previews = own["not_preview_fetchers"]
+    previews = [pattern for pattern in tags if _PREVIEWS in tags[pattern] and pattern not in not_previews]
+    crawlers = [pattern for pattern in tags if pattern not in previews]
+    return (
+        [*_patterns(own["preview_fetchers"]), *previews],
+        [*_main_words(), *providers.crawlers.data, *crawlers, *_patterns(own["crawlers"])],
+    )
 
 
 def _patterns(entries: Iterable[Mapping[str, str]]) -> list[str]:

@@ -6,10 +6,10 @@ Aho-Corasick automaton finds the words of all patterns, and only patterns whose 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import reduce
-from operator import or_
+from itertools import accumulate, chain
 
 # Python's own parser of patterns, which `re.compile` uses. No other one knows exactly what a pattern means.
 from re import _constants as codes
@@ -24,6 +24,41 @@ _NOTHING = (codes.AT, codes.ASSERT, codes.ASSERT_NOT)  # take no letters
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 
+class Patterns:
+    """One of the lists. `found` is what `PatternLists.find` has found in the text."""
+
+    def __init__(self, patterns: Sequence[str], at: int) -> None:
+        """`at` is the place of the list's first bit."""
+        self.mask = ((1 << len(patterns)) - 1) << at
+        self._at = at
+        self._patterns = [re.compile(pattern) for pattern in patterns]
+        self._searches = [pattern.search for pattern in self._patterns]
+
+    def matches(self, found: int, text: str) -> Iterator[tuple[int, re.Match[str]]]:
+        """The places of the patterns that are in the text, the first one first, and what each finds."""
+        searches = self._searches
+        for place in self._places(found):
+            if match := searches[place](text):
+                yield place, match
+
+    def first(self, found: int, text: str) -> tuple[int, re.Match[str]] | None:
+        """The first of the `matches`; None if there is none."""
+        return next(self.matches(found, text), None) if found & self.mask else None
+
+    def blanked(self, found: int, text: str) -> str:
+        """The text with a blank in the place of all that the patterns find."""
+        for place in self._places(found):
+            text = self._patterns[place].sub(" ", text)
+        return text
+
+    def _places(self, found: int) -> Iterator[int]:
+        bits = (found & self.mask) >> self._at
+        while bits:
+            lowest = bits & -bits
+            yield lowest.bit_length() - 1
+            bits ^= lowest
+
+
 class PatternLists:
     """Lists of patterns, by name, that are looked for together.
 
@@ -35,26 +70,11 @@ class PatternLists:
 
         Raises ValueError if a pattern needs no word: it would have to be tried on every text.
         """
-        self._starts: dict[str, int] = {}
-        self._masks: dict[str, int] = {}
-        words: dict[str, tuple[int, int]] = {}
-        at = 0
-        for name, patterns in lists.items():
-            self._starts[name], self._masks[name] = at, ((1 << len(patterns)) - 1) << at
-            for pattern in patterns:
-                for is_first, is_second, either in _two_needs(pattern, common):
-                    for word in either:
-                        one, two = words.get(word, (0, 0))
-                        words[word] = (one | is_first << at, two | is_second << at)
-                at += 1
-        self._automaton = ahocorasick.Automaton()
-        for word, bits in words.items():
-            self._automaton.add_word(word, bits)
-        self._automaton.make_automaton()
-
-    def mask(self, *names: str) -> int:
-        """The bits of these lists."""
-        return reduce(or_, (self._masks[name] for name in names))
+        starts = accumulate(map(len, lists.values()), initial=0)
+        self.by_name = {
+            name: Patterns(patterns, at) for (name, patterns), at in zip(lists.items(), starts, strict=False)
+        }
+        self._automaton = _automaton(chain.from_iterable(lists.values()), common)
 
     def find(self, lowered: str) -> int:
         """What may be in a text, which must be in lower case."""
@@ -64,13 +84,20 @@ class PatternLists:
             second |= two
         return first & second
 
-    def places(self, found: int, name: str) -> Iterator[int]:
-        """The places in this list that may be in the text, the first one first."""
-        bits = (found & self._masks[name]) >> self._starts[name]
-        while bits:
-            lowest = bits & -bits
-            yield lowest.bit_length() - 1
-            bits ^= lowest
+
+def _automaton(patterns: Iterable[str], common: str) -> Any:
+    """Finds words, each with the bits of the patterns whose first need it is, and of those whose second."""
+    words: dict[str, tuple[int, int]] = {}
+    for at, pattern in enumerate(patterns):
+        for is_first, is_second, either in _two_needs(pattern, common):
+            for word in either:
+                one, two = words.get(word, (0, 0))
+                words[word] = (one | is_first << at, two | is_second << at)
+    automaton = ahocorasick.Automaton()
+    for word, bits in words.items():
+        automaton.add_word(word, bits)
+    automaton.make_automaton()
+    return automaton
 
 
 def needed_words(pattern: str, common: str = "") -> list[set[str]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from backend.concurrency.bounded_cache import remember
 from backend.domain.web.client import Client, ClientKind, Platform
-from backend.redirector.request.known_agents import packaged_known_agents
+from backend.redirector.request.known_agents import System, packaged_known_agents
+from backend.redirector.request.patterns import Patterns
 
 # Longer ones contain nothing more, and an attacker could fill the cache with them.
 LONGEST_USER_AGENT = 512
@@ -32,29 +33,26 @@ _DEVICE = re.compile(
 )
 _PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
 _KNOWN = packaged_known_agents()
-_lists, _searches, _families = _KNOWN.lists, _KNOWN.searches, _KNOWN.families
-_ROBOT_BITS, _OWN_SYSTEMS = _KNOWN.robot_bits, _lists.mask("own_systems")
-_IN_APP, _NO_STORE = _lists.mask("in_app_browsers"), _lists.mask("without_play_store")
+_LISTS = _KNOWN.lists.by_name
+_ROBOTS = _LISTS["preview_fetchers"].mask | _LISTS["crawlers"].mask | _LISTS["signs"].mask
 
 
 def recognize_new(user_agent: bytes) -> Client:
     """The client that this User-Agent header describes. Pass at most LONGEST_USER_AGENT bytes."""
     text = user_agent.decode("latin-1")
     lowered = text.lower()
-    found = _lists.find(lowered)
-    browser, system = _family("browsers", found, text), _family("systems", found, text)
+    found = _KNOWN.lists.find(lowered)
+    browser = _family(_LISTS["browsers"], _KNOWN.browser_names, found, text)
+    system = _family(_LISTS["systems"], _KNOWN.system_names, found, text)
     platform = _PLATFORMS.get(system or "", Platform.DESKTOP)
-    if found & _OWN_SYSTEMS and platform is Platform.DESKTOP and system not in _LIKE_OTHERS:
-        place = _first("own_systems", found, text)
-        if place is not None:
-            system, platform = _KNOWN.systems[place].name, _KNOWN.systems[place].platform
-            if _IPAD_VIEW.search(text):
-                browser = _WEB_VIEW_ON_IOS
+    if platform is Platform.DESKTOP and (own := _own_system(system, found, text)):
+        system, platform = own.name, own.platform
+        browser = _WEB_VIEW_ON_IOS if _IPAD_VIEW.search(text) else browser
     is_browser = any(word in lowered for word in _BROWSER_WORDS)
     # Of what an app asks with itself, the lists name the app, too.
     is_in_app = is_browser and browser in _KNOWN.in_app_families
-    if found & _IN_APP and (place := _first("in_app_browsers", found, text)) is not None:
-        browser, is_in_app = _KNOWN.in_app_names[place], True
+    if in_app_browser := _LISTS["in_app_browsers"].first(found, text):
+        browser, is_in_app = _KNOWN.in_app_names[in_app_browser[0]], True
     kind, robot = _kind(lowered, found, browser, is_browser=is_browser, is_in_app=is_in_app)
     if robot is not None:
         browser = _word_around(text, lowered.find(robot)) or browser
@@ -64,7 +62,7 @@ def recognize_new(user_agent: bytes) -> Client:
         system=system,
         browser=browser,
         follows_intents=browser in _FOLLOW_INTENTS,
-        has_play_store=not (found & _NO_STORE) or _first("without_play_store", found, text) is None,
+        has_play_store=_LISTS["without_play_store"].first(found, text) is None,
     )
 
 
@@ -88,29 +86,28 @@ def _in_app(client: Client, requested_with: bytes) -> Client:
     return replace(client, kind=ClientKind.IN_APP_BROWSER, browser=browser, follows_intents=False)
 
 
-def _family(name: str, found: int, text: str) -> str | None:
+def _family(patterns: Patterns, names: Sequence[str], found: int, text: str) -> str | None:
     """The name that the first pattern of the list gives what it finds in the text."""
-    searches = _searches[name]
-    for place in _lists.places(found, name):
-        if match := searches[place](text):
-            family = _families[name][place]
-            return family.replace("$1", match[1] or "") if "$1" in family else family
-    return None
+    first = patterns.first(found, text)
+    if first is None:
+        return None
+    place, match = first
+    return names[place].replace("$1", match[1] or "") if "$1" in names[place] else names[place]
 
 
-def _first(name: str, found: int, text: str) -> int | None:
-    """The place of the first pattern of the list that is in the text."""
-    searches = _searches[name]
-    return next((place for place in _lists.places(found, name) if searches[place](text)), None)
+def _own_system(named: str | None, found: int, text: str) -> System | None:
+    """The system that our own file knows, though the kept list has another name for it, or none."""
+    first = None if named in _LIKE_OTHERS else _LISTS["own_systems"].first(found, text)
+    return _KNOWN.own_systems[first[0]] if first else None
 
 
 def _kind(
     lowered: str, found: int, browser: str | None, *, is_browser: bool, is_in_app: bool
 ) -> tuple[ClientKind, str | None]:
     """What the client is, and the words that tell it if it is a robot."""
-    is_app = not is_browser and _first("apps", found, lowered) is not None
+    is_app = not is_browser and _is_in(lowered, found, "apps")
     is_program = is_app
-    if found & _ROBOT_BITS:
+    if found & _ROBOTS:
         robot, name = _robot(lowered, found, is_app=is_app, is_in_app=is_in_app)
         if robot.is_automatic:
             return robot, name
@@ -119,7 +116,7 @@ def _kind(
         return ClientKind.IN_APP_BROWSER, None
     if not is_browser:
         return _kind_of_program(lowered, found, is_known=is_program), None
-    if browser is None and _first("names_alone", found, lowered) is not None:
+    if browser is None and _is_in(lowered, found, "names_alone"):
         return ClientKind.CRAWLER, None
     return ClientKind.HTTP_CLIENT if is_program else ClientKind.BROWSER, None
 
@@ -129,23 +126,24 @@ def _robot(lowered: str, found: int, *, is_app: bool, is_in_app: bool) -> tuple[
     kind = ClientKind.BROWSER
     named = _without_people(lowered, found)
     # Some apps name their own browser and their preview fetcher alike.
-    if not is_in_app and (name := next(_names("preview_fetchers", found, named), None)) is not None:
-        return ClientKind.PREVIEW_FETCHER, name
-    for name in _names("crawlers", found, named):
+    if not is_in_app and (preview_fetcher := _LISTS["preview_fetchers"].first(found, named)):
+        return ClientKind.PREVIEW_FETCHER, preview_fetcher[1][0]
+    for _, match in _LISTS["crawlers"].matches(found, named):
+        name = match[0]
         if _KNOWN.http_clients.match(name):
             kind = ClientKind.HTTP_CLIENT
         elif not (is_app or is_in_app) or _KNOWN.robots_among_apps.match(name):
             return ClientKind.CRAWLER, name
-    if not is_app and _first("signs", found, named) is not None:
+    if not is_app and _is_in(named, found, "signs"):
         return ClientKind.CRAWLER, None
     return kind, None
 
 
 def _kind_of_program(lowered: str, found: int, *, is_known: bool) -> ClientKind:
     """What calls itself otherwise than browsers do: a program that says no more than a name is a robot."""
-    if is_known or _KNOWN.http_clients.match(lowered) or _first("players", found, lowered) is not None:
+    if is_known or _KNOWN.http_clients.match(lowered) or _is_in(lowered, found, "players"):
         return ClientKind.HTTP_CLIENT
-    if _NAME.search(lowered) is None or _first("old_browsers", found, lowered) is not None:
+    if _NAME.search(lowered) is None or _is_in(lowered, found, "old_browsers"):
         return ClientKind.BROWSER
     return ClientKind.CRAWLER
 
@@ -153,9 +151,12 @@ def _kind_of_program(lowered: str, found: int, *, is_known: bool) -> ClientKind:
 def _without_people(lowered: str, found: int) -> str:
     """The text without the words that name people's devices and apps, and robots elsewhere."""
     named = _DEVICE.sub(r"\1\2 ", lowered) if "android" in lowered else lowered
-    for place in _lists.places(found, "people"):
-        named = _KNOWN.patterns["people"][place].sub(" ", named)
-    return named
+    return _LISTS["people"].blanked(found, named)
+
+
+def _is_in(text: str, found: int, name: str) -> bool:
+    """Whether a pattern of this list is in the text."""
+    return _LISTS[name].first(found, text) is not None
 
 
 def _word_around(text: str, place: int) -> str | None:
@@ -166,11 +167,3 @@ def _word_around(text: str, place: int) -> str | None:
         place -= 1
     word = _WORD.match(text, place)
     return word[0] if word else None
-
-
-def _names(name: str, found: int, text: str) -> Iterator[str]:
-    """What the patterns of the list find in the text."""
-    searches = _searches[name]
-    for place in _lists.places(found, name):
-        if match := searches[place](text):
-            yield match[0]

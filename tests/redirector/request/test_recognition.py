@@ -113,13 +113,13 @@ def test_what_a_pattern_needs() -> None:
 
 def test_no_pattern_is_overlooked() -> None:
     """Whatever a pattern of a list is in, its words are found in first."""
-    known = packaged_known_agents()
+    lists = packaged_known_agents().lists
     robots = [agent for entry in CRAWLER_USER_AGENTS_DATA for agent in entry.get("instances", ())]
     for agent in [*AGENTS, *map(str.swapcase, AGENTS[::5]), *robots[::60]]:
-        found = known.lists.find(agent.lower())
-        for name, searches in known.searches.items():
-            there = {place for place, search in enumerate(searches) if search(agent)}
-            assert there <= {*known.lists.places(found, name)}, (agent, name)
+        found = lists.find(agent.lower())
+        for name, patterns in lists.by_name.items():
+            there, tried = ([place for place, _ in patterns.matches(bits, agent)] for bits in (-1, found))
+            assert tried == there, (agent, name)
 
 
 def test_robots_of_a_kept_list() -> None:
