@@ -6,13 +6,16 @@ import secrets
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.accounts.apps import Apps
 from backend.domain.links.links import Link
+from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.facts.clicks import recorded_clicks
@@ -21,6 +24,7 @@ from tests.facts.stored_links import insert_links
 from tests.polling import wait_for_async
 
 LinkFactory = Callable[..., Awaitable[Link]]
+SetApps = Callable[[Apps], Awaitable[None]]
 Recorded = Callable[..., Awaitable[list[dict[str, Any]]]]
 
 
@@ -45,6 +49,12 @@ def make_link(database: Database, organization: TestOrganization) -> LinkFactory
         return link
 
     return make
+
+
+@pytest.fixture
+def set_domain_apps(database: Database, organization: TestOrganization) -> SetApps:
+    """Sets the apps of the organization's domain."""
+    return partial(set_apps, database, organization.domain, organization.id)
 
 
 @pytest.fixture

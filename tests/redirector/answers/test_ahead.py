@@ -11,12 +11,9 @@ import pytest
 
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Hold, Link
-from backend.storage.accounts.apps import set_apps
-from backend.storage.driver.mongo import Database
 from tests.conftest import MovableClock
-from tests.facts.organizations import TestOrganization
 from tests.redirector.answers.test_outcomes import APP, APPS, FACEBOOK, FIREFOX, IPHONE, PIXEL
-from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.conftest import LinkFactory, Recorded, SetApps
 
 SECRET = "https://secret.example/"
 
@@ -53,10 +50,10 @@ async def test_it_shows_the_address_of_the_redirect(
 
 
 async def test_it_follows_rules_apps_and_fallbacks(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """A visitor sees where this visitor would get: by a rule, or without the app where the link opens one."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     rule = {"if": {"query": {"to": "b"}}, "then": {"destination_url": "https://b.example/"}}
     ruled = await make_link(rules=[rule])
     assert shown(await visitor.get(f"/{ruled.path}+?to=b")).startswith("https://<b>b.example</b>/?to=b&")

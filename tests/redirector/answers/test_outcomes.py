@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-import uuid
 from collections import Counter
 from dataclasses import replace
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import httpx
 
-from backend.doctor.domains.association_fill import examine_fill
 from backend.domain.accounts.apps import AndroidApp, Apps, IosApp
-from backend.domain.links.destinations.destination import leaves_to_app
-from backend.domain.links.limits import LinkLimits
-from backend.domain.links.links import Behavior, Hold, Link
-from backend.domain.taps.apple_file import parse_apple_file
-from backend.domain.taps.google_file import parse_google_file
+from backend.domain.links.links import Behavior
 from backend.domain.web.client import ClientKind, Platform
 from backend.redirector.answers import outcomes
-from backend.storage.accounts.apps import set_apps
-from backend.storage.driver.mongo import Database
-from backend.storage.links.links import NAME
-from backend.system.clock import utc_now
-from tests.facts.organizations import TestOrganization
-from tests.polling import wait_for_async
-from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.conftest import LinkFactory, Recorded, SetApps
 from tests.redirector.user_agents import CLIENTS
 
 PIXEL = (
@@ -46,10 +34,10 @@ APP = {"ios_behavior": Behavior.APP, "android_behavior": Behavior.APP}
 
 
 async def test_phones_open_the_app(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """Behaviour 2: intent:// with the Play Store behind, a page with a button, the App Store, or the web."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     link = await make_link(**APP)
     chrome, firefox, iphone, desktop = [
         await visitor.get(f"/{link.path}", headers={"user-agent": agent} if agent else {})
@@ -66,14 +54,10 @@ async def test_phones_open_the_app(
 
 
 async def test_nobody_is_led_to_a_store_without_one(
-    visitor: httpx.AsyncClient,
-    make_link: LinkFactory,
-    database: Database,
-    organization: TestOrganization,
-    recorded: Recorded,
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps, recorded: Recorded
 ) -> None:
     """Fire tablets and HarmonyOS open the app or the web, and what apps ask with themselves gets the web."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     link = await make_link(**APP)
     android, desktop = (CLIENTS[ClientKind.BROWSER, where] for where in (Platform.ANDROID, Platform.DESKTOP))
     for name in ("Silk on a Fire tablet", "Huawei Browser on HarmonyOS 2"):
@@ -101,10 +85,10 @@ async def test_nobody_is_led_to_a_store_without_one(
 
 
 async def test_play_s_referrer_names_the_campaign(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """Beside the link's id it has the link's UTM fields, as the Play Console reads them."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     link = await make_link(**APP, utm={"utm_source": "news & co", "utm_campaign": "may"})
     intent = (await visitor.get(f"/{link.path}", headers={"user-agent": PIXEL})).headers["location"]
     store = parse_qs(urlsplit(unquote(intent.partition("S.browser_fallback_url=")[2])).query)
@@ -116,11 +100,11 @@ async def test_play_s_referrer_names_the_campaign(
 
 
 async def test_fallbacks_instead_of_store_and_destination(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """A link's own addresses take the place of the stores and, on a desktop, of the destination; they carry
     what a destination carries."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     fallbacks = {
         "ios_fallback_url": "https://ios.example/",
         "android_fallback_url": "https://android.example/",
@@ -144,10 +128,10 @@ async def test_fallbacks_instead_of_store_and_destination(
 
 
 async def test_signed_addresses_arrive_as_they_are(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """Nothing is added to a signed fallback or address of a rule; others get what they always do."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     signed = "https://b.example/f?X-Amz-Date=1&X-Amz-Signature=ab"
     rules = [{"if": {"query": {"to": "f"}}, "then": {"destination_url": signed}}]
     fallbacks = {"desktop_url": signed, "ios_fallback_url": signed, "android_fallback_url": signed}
@@ -162,11 +146,7 @@ async def test_signed_addresses_arrive_as_they_are(
 
 
 async def test_a_way_out_of_in_app_browsers(
-    visitor: httpx.AsyncClient,
-    make_link: LinkFactory,
-    database: Database,
-    organization: TestOrganization,
-    recorded: Recorded,
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps, recorded: Recorded
 ) -> None:
     """Only where the domain asks for it, and for links that open the app. Who takes it makes one click."""
     agents = (
@@ -174,7 +154,7 @@ async def test_a_way_out_of_in_app_browsers(
         | CLIENTS[ClientKind.IN_APP_BROWSER, Platform.ANDROID]
     )
     link, in_browser = await make_link(**APP), await make_link()
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     line = {"user-agent": agents["Line on iOS"]}
     assert (
         (await visitor.get(f"/{link.path}", headers=line))
@@ -184,7 +164,7 @@ async def test_a_way_out_of_in_app_browsers(
 
     assert APPS.ios
     ios = replace(APPS.ios, custom_scheme="shopapp")
-    await set_apps(database, organization.domain, organization.id, replace(APPS, ios=ios, in_app_page=True))
+    await set_domain_apps(replace(APPS, ios=ios, in_app_page=True))
     other = await make_link(**APP)
     page = await visitor.get(f"/{other.path}?a=1", headers=line)
     addresses = [html.unescape(address) for address in re.findall(r'<a [^>]*href="([^"]+)"', page.text)]
@@ -209,17 +189,13 @@ async def test_a_way_out_of_in_app_browsers(
 
 
 async def test_the_page_for_who_comes_out_of_a_mail(
-    visitor: httpx.AsyncClient,
-    database: Database,
-    organization: TestOrganization,
-    make_link: LinkFactory,
-    recorded: Recorded,
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps, recorded: Recorded
 ) -> None:
     """Where the domain asks for it: buttons for the app, by its scheme, and the store, and one click by
     whatever way. Who comes otherwise gets the store, and a link that stays in the browser its page."""
     assert APPS.ios
     ios = replace(APPS.ios, custom_scheme="shopapp", mail_page=True)
-    await set_apps(database, organization.domain, organization.id, replace(APPS, ios=ios))
+    await set_domain_apps(replace(APPS, ios=ios))
     link, in_browser, newsletter = (
         await make_link(**APP),
         await make_link(),
@@ -257,120 +233,6 @@ async def test_the_page_for_who_comes_out_of_a_mail(
     assert "apps.apple.com" in ahead.text
     loaded_ahead = await shown(f"/{link.path}", gmail | {"sec-purpose": "prefetch"})
     assert loaded_ahead[:2] == [f"shopapp://{link.domain}/{link.path}", store]
-
-
-async def test_association_files(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
-) -> None:
-    """They name the domain's apps, and what stays in the browser; without an app they are missing."""
-    apple = "/.well-known/apple-app-site-association"
-    assert (await visitor.get(apple)).status_code == 404
-    await set_apps(database, organization.domain, organization.id, APPS)
-    await make_link(**APP)
-    excluded = {(await make_link()).path, (await make_link(**APP, is_enabled=False)).path}
-    answer = await visitor.get(apple)
-    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
-    [details] = answer.json()["applinks"]["details"]
-    assert details["appIDs"] == ["A1B2C3D4E5.com.shop.app"]
-    *links, svg, png, ahead, everything_else = details["components"]
-    assert {rule["/"] for rule in links} == {f"/{path}" for path in excluded}
-    assert all(rule["exclude"] for rule in [*links, svg, png, ahead])
-    assert everything_else == {"/": "*"}
-    [statement] = (await visitor.get("/.well-known/assetlinks.json")).json()
-    assert statement["target"]["package_name"] == "com.shop.app"
-    [rules] = statement["relation_extensions"].values()
-    assert rules["dynamic_app_link_components"] == details["components"]
-
-
-async def test_each_system_has_rules_of_its_own(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
-) -> None:
-    """Both files leave to the app what the lab says, whatever keeps a link in the browser."""
-    await set_apps(database, organization.domain, organization.id, APPS)
-    links = [
-        await make_link(**{**APP, **fields})
-        for fields in (
-            {},
-            {"ios_behavior": Behavior.BROWSER},
-            {"android_behavior": Behavior.BROWSER},
-            {"is_enabled": False},
-            {"hold": Hold(utc_now(), "spam")},
-            {"limits": LinkLimits(max_clicks=5)},
-            {"limits": LinkLimits(password_hash="x")},
-            {"archived_at": utc_now(), "is_enabled": False},
-        )
-    ]
-    apple = parse_apple_file((await visitor.get("/apple-app-site-association")).json())
-    google = parse_google_file((await visitor.get("/.well-known/assetlinks.json")).json())
-    statement = google.about(APPS.android) if APPS.android else None
-    assert statement
-    for link in links:
-        url = f"https://{link.domain}/{link.path}"
-        found = apple.decide("A1B2C3D4E5.com.shop.app", url)
-        assert found
-        assert found.is_excluding is not leaves_to_app(link, Platform.IOS)
-        assert statement.opens(url) is leaves_to_app(link, Platform.ANDROID)
-    assert not statement.opens(f"https://{organization.domain}/{links[0].path}.qr.svg")
-
-
-async def test_an_association_file_for_more_links_than_apple_takes(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
-) -> None:
-    """With too many browser links to exclude, it names the app links, and never more than 128 KB of them."""
-    await set_apps(database, organization.domain, organization.id, APPS)
-    app_link, browser_link = await make_link(**APP), await make_link()
-    await multiply(database, browser_link, 870)
-    assert "871 links that stay in the browser take 84% of the room" in await said_of_room(database, app_link)
-    await multiply(database, browser_link, 290)
-    assert "a new one opens the app only on phones" in await said_of_room(database, app_link)
-    few = await visitor.get("/apple-app-site-association")
-    assert few.json()["applinks"]["details"][0]["components"] == [{"/": f"/{app_link.path}"}]
-    await multiply(database, app_link, 1500)
-    many = await wait_for_async(
-        lambda: visitor.get("/apple-app-site-association"),
-        "the new links are not in the file",
-        lambda file: len(file.content) > 120_000,
-    )
-    assert len(many.content) < 128_000
-    assert f'"/{browser_link.path}"' not in many.text
-    named = len(many.json()["applinks"]["details"][0]["components"])
-    assert f"newest {named:,}, and {1501 - named:,} others open" in await said_of_room(database, app_link)
-
-
-async def said_of_room(database: Database, link: Link) -> str:
-    """What the doctor says of the room in both files of the link's domain, which is the same."""
-    findings = [finding async for finding in examine_fill(database, link.domain, APPS)]
-    assert len({(finding.severity, finding.message) for finding in findings}) == 1
-    return findings[0].message
-
-
-async def test_an_association_file_that_did_not_change_is_not_sent_again(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
-) -> None:
-    """With its ETag the file is answered 304 without a body; once a link changed, it is another one."""
-    await set_apps(database, organization.domain, organization.id, APPS)
-    first = await visitor.get("/apple-app-site-association")
-    known = {"If-None-Match": f'"other", W/{first.headers["ETag"]}'}
-    second = await visitor.get("/apple-app-site-association", headers=known)
-    assert (second.status_code, second.content) == (304, b"")
-    assert second.headers["ETag"] == first.headers["ETag"]
-    assert second.headers["Cache-Control"] == first.headers["Cache-Control"]
-    link = await make_link()
-    changed = await wait_for_async(
-        lambda: visitor.get("/apple-app-site-association", headers=known),
-        "the new link is not in the file",
-        lambda answer: answer.status_code == 200,
-    )
-    assert f"/{link.path}" in changed.text
-    assert changed.headers["ETag"] != first.headers["ETag"]
-
-
-async def multiply(database: Database, link: Link, count: int) -> None:
-    """Store that many more links like this one, with paths of 96 characters."""
-    document = await database[NAME].find_one({"_id": link.id})
-    assert document is not None
-    more = [document | {"_id": str(uuid.uuid4()), "path": uuid.uuid4().hex * 3} for _ in range(count)]
-    await database[NAME].insert_many(more)
 
 
 async def test_a_preview_shows_the_social_fields_as_text(

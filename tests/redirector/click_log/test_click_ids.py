@@ -8,14 +8,13 @@ import httpx
 
 from backend.app import Service
 from backend.domain.ids import LinkId
-from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.organizations import set_click_ids
 from backend.storage.clicks.places import find_click
 from backend.storage.driver.mongo import Database
 from tests.facts.organizations import TestOrganization
 from tests.polling import wait_for_async
 from tests.redirector.answers.test_outcomes import APP, APPS, IPHONE, PIXEL
-from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.conftest import LinkFactory, Recorded, SetApps
 
 
 def click_ids(answer: httpx.Response) -> list[str]:
@@ -56,10 +55,10 @@ async def test_a_visitor_s_own_is_left_out(visitor: httpx.AsyncClient, make_link
 
 
 async def test_who_learns_which_click_it_was(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """A site, and an app by its short URL, but no store; and nobody, where it does not count as a click."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     link = await make_link(**APP)
     to_app = await visitor.get(f"/{link.path}?a=1&cl_click_id=old", headers={"user-agent": PIXEL})
     to_store = await visitor.get(f"/{link.path}", headers={"user-agent": IPHONE})

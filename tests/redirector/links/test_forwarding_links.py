@@ -15,16 +15,14 @@ from backend.domain.taps.apple_file import apple_file_content, parse_apple_file
 from backend.domain.web.client import Platform
 from backend.redirector.links.above import above_in_memory
 from backend.redirector.links.cache import LinkCache
-from backend.storage.accounts.apps import set_apps
 from backend.storage.accounts.users.passwords import hash_password
 from backend.storage.driver.mongo import Database
 from backend.storage.links import path_rules
 from backend.storage.links.links import NAME
 from backend.system.clock import utc_now
-from tests.facts.organizations import TestOrganization
 from tests.polling import until
 from tests.redirector.answers.test_outcomes import APP, APPS, IPHONE, PIXEL
-from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.conftest import LinkFactory, Recorded, SetApps
 
 
 async def where(visitor: httpx.AsyncClient, path: str, **headers: str) -> str:
@@ -163,11 +161,11 @@ async def test_what_is_blocked_stays_blocked(
 
 
 async def test_apps_and_passwords(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps
 ) -> None:
     """Apps get the short URL with its rest; a password is asked for once for all of a link's rests; phones
     leave what is below a link to the browser as they leave the link."""
-    await set_apps(database, organization.domain, organization.id, APPS)
+    await set_domain_apps(APPS)
     app = await make_link(**APP, forwards_path=True, forwards_query=[], fallbacks={
         "android_fallback_url": "https://android.example/"})  # fmt: skip
     intent = await where(visitor, f"/{app.path}/red?a=1", **{"user-agent": PIXEL})

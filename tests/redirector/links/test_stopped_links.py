@@ -15,13 +15,11 @@ from backend.domain.fields.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.redirector.links.file import LinkFile
-from backend.storage.accounts.apps import set_apps
 from backend.storage.driver.mongo import Database
 from backend.storage.links.writing.holds import hold_link, release_link
 from backend.system.clock import utc_now
-from tests.facts.organizations import TestOrganization
 from tests.polling import until
-from tests.redirector.conftest import LinkFactory, Recorded
+from tests.redirector.conftest import LinkFactory, Recorded, SetApps
 
 APPLE = "/.well-known/apple-app-site-association"
 
@@ -77,10 +75,10 @@ async def test_a_held_link_that_is_archived(
 
 
 async def test_a_held_link_opens_in_no_app(
-    visitor: httpx.AsyncClient, make_link: LinkFactory, database: Database, organization: TestOrganization
+    visitor: httpx.AsyncClient, make_link: LinkFactory, set_domain_apps: SetApps, database: Database
 ) -> None:
     """The association file keeps it from the app, so that visitors see the page."""
-    await set_apps(database, organization.domain, organization.id, Apps(IosApp("A1B2C3D4E5", "com.shop.app")))
+    await set_domain_apps(Apps(IosApp("A1B2C3D4E5", "com.shop.app")))
     link = await make_link(ios_behavior=Behavior.APP)
     await make_link(ios_behavior=Behavior.APP)
     await hold_link(database, link.id, "Phishing", utc_now())
