@@ -50,6 +50,14 @@ async def count(projections: Projections, database: Database, org_id: OrgId) -> 
             return int(clicks)
 
 
+async def is_ready(projections: Projections, org_id: OrgId) -> bool:
+    """Whether the organization's figures are told."""
+    with contextlib.suppress(FactsNotReady):
+        await projections.ask(org_id, [CountClicks()])
+        return True
+    return False
+
+
 def files_with(folder: Path, erased: bytes) -> list[str]:
     """All files below the folder in whose bytes this is."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())

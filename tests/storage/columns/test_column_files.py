@@ -31,6 +31,7 @@ from backend.storage.columns.tables.transactions import long_transaction, transa
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.privacy.privacy import erase_subject
 from backend.storage.sales.batches import store_batches
+from tests.conftest import OrganizationFactory
 from tests.domain.sales.shelf import arrived, batch
 from tests.facts.clicks import click, ship
 from tests.facts.feeds import place_all
@@ -138,13 +139,15 @@ async def test_what_is_deleted_is_all_that_is_written_anew(
 @pytest.mark.parametrize("is_copied", [[True, True], [True, False], [False, True]])
 async def test_links_that_come_as_a_file_is_written_anew(
     database: Database,
-    organization: TestOrganization,
+    make_organization: OrganizationFactory,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     is_copied: list[bool],
 ) -> None:
-    """Whichever file is written anew, rows of clicks and visits mean the links that they meant before."""
-    org_id, go_on, is_copying = organization.id, threading.Event(), threading.Event()
+    """Whichever file is written anew, all are asked meanwhile, and what comes then stays. Rows of clicks and
+    visits mean the links that they meant before."""
+    org_id, other_id = [(await make_organization()).id for _ in range(2)]
+    go_on, is_copying = threading.Event(), threading.Event()
     copy = DatabaseFile.copy
 
     def copy_slowly(self: DatabaseFile, connection: DuckDBPyConnection) -> Path:
@@ -161,15 +164,21 @@ async def test_links_that_come_as_a_file_is_written_anew(
     await clicks_of_months(database, org_id, "b", "d")
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, org_id) == 6
+        before = contents(tmp_path)
         keeping_up = asyncio.create_task(projections.keep_up())
         try:
             await until(is_copying.is_set, "nothing is written anew")
-            for links in ("f", "e", "c", "a"):  # each of them gets a number of its own
-                await clicks_of_months(database, org_id, links)
-                await count(projections, database, org_id)
+            for number, link in enumerate(("f", "e", "c", "a"), 3):  # each of them gets a number of its own
+                await clicks_of_months(database, org_id, link)
+                assert await count(projections, database, org_id) == 3 * number
+            assert await count(projections, database, other_id) == 0
         finally:
             go_on.set()
         await keeping_up
+        after = contents(tmp_path)
+        assert {name for name in before if before[name][0] != after[name][0]} == {
+            name for name in before if is_copied[".clicks" in name]
+        }
         await clicks_of_months(database, org_id, "g")
         assert await rows(projections, database, org_id) == await rows_of(database, org_id)
 
