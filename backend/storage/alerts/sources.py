@@ -166,13 +166,9 @@ class AlertSources:
             query["_id"] = rule.link_id
         if rule.tag_id:
             query["tag_ids"] = rule.tag_id
-        some: list[Link] = []
-        async for document in self._database[LINKS].find(query):
-            some.append(from_document(document))
-            if len(some) == MOST_LINKS:
-                yield some
-                some = []
-        yield some
+        cursor = self._database[LINKS].find(query)
+        while documents := await cursor.to_list(MOST_LINKS):
+            yield list(map(from_document, documents))
 
     async def _refused(self, rule: AlertRule) -> list[AlertCause]:
         refusals = await list_origin_refusals(self._database, self._org_id)

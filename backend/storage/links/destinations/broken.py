@@ -97,16 +97,10 @@ async def list_broken(
     Leaves out destinations that a link does not have any more.
     """
     found: list[BrokenLink] = []
-    some: list[Document] = []
     cursor = database[NAME].find({"org_id": org_id}).sort([("since", -1), ("_id", 1)])
-    async for document in cursor:
-        some.append(document)
-        if len(some) >= limit:
-            found += await _enabled(database, org_id, some, covers)
-            some = []
-            if len(found) >= limit:
-                break
-    return [*found, *await _enabled(database, org_id, some, covers)][:limit]
+    while len(found) < limit and (documents := await cursor.to_list(limit)):
+        found += await _enabled(database, org_id, documents, covers)
+    return found[:limit]
 
 
 async def _enabled(
