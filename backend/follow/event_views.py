@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from backend.domain.feed.events import EventType
 
 # The views by the types of their events. Erasures have none, since their data is not stored.
@@ -20,3 +22,8 @@ VIEWS = {
     EventType.ALERT: "waylink_alerts",
     EventType.AUDIT: "waylink_audit",
 }
+
+
+def columns_in_order(current: Sequence[str], columns: Iterable[str]) -> list[str]:
+    """A view's columns, those that are there first and in their order: somebody may take them by places."""
+    return sorted(columns, key=lambda name: current.index(name) if name in current else len(current))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from backend.domain.feed.events import EventType
 from backend.follow.event_fields import FieldKind, fields_of
 from backend.follow.event_rows import MORE, OWN, field_kinds
-from backend.follow.event_views import VIEWS
+from backend.follow.event_views import VIEWS, columns_in_order
 
 _TEXT = "Nullable(String)"
 _TYPES = {
@@ -53,10 +53,7 @@ SELECT table, groupArray(name) FROM (
 
 
 def statements(columns_of_views: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The statements that create missing tables and views, and add new columns.
-
-    Views that are there keep the order of their columns, for whoever takes these by their places.
-    """
+    """The statements that create missing tables and views, and add new columns."""
     yield _EVENTS
     yield _CURSORS
     columns = {name: _TYPES.get(kind, _TEXT) for name, kind in field_kinds().items()} | {MORE: _TEXT}
@@ -69,7 +66,6 @@ def statements(columns_of_views: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def _view(type_: EventType, view: str, current_columns: Sequence[str]) -> str:
     own_columns = [column for column in OWN if column != "type"]
     fields = dict.fromkeys((*own_columns, "org_id", *(field.name for field in fields_of(type_)), MORE))
-    kept = [column for column in current_columns if column in fields]
-    column_list = ", ".join(f"`{column}`" for column in dict.fromkeys((*kept, *fields)))
+    column_list = ", ".join(f"`{column}`" for column in columns_in_order(current_columns, fields))
     of_type = f"type = '{type_.value}'"
     return f"CREATE OR REPLACE VIEW {view} AS SELECT {column_list} FROM waylink_events FINAL WHERE {of_type}"  # noqa: S608 - of constants

@@ -9,7 +9,7 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from backend.domain.feed.events import EventType
 from backend.follow.event_fields import EventField, FieldKind, fields_of
-from backend.follow.event_views import VIEWS
+from backend.follow.event_views import VIEWS, columns_in_order
 
 _OWN_COLUMNS = ("id", "org_id", "at", "place", "index", "written_at")
 _CASTS = {
@@ -71,9 +71,8 @@ async def make_tables(connection: psycopg.AsyncConnection[tuple[Any, ...]]) -> N
         fields = {field.name: field for field in fields_of(type_)}
         if not current_columns or fields.keys() - current_columns:
             # Columns of a view can only be added behind those that it has.
-            kept = [fields[name] for name in current_columns if name in fields]
-            in_order = [*kept, *(field for name, field in fields.items() if name not in current_columns)]
-            await connection.execute(_view(type_, name, in_order))
+            in_order = columns_in_order(current_columns, fields)
+            await connection.execute(_view(type_, name, [fields[column] for column in in_order]))
 
 
 async def _columns(connection: psycopg.AsyncConnection[tuple[Any, ...]], view: str) -> list[str]:
