@@ -66,7 +66,7 @@ class ColumnFiles:
         try:
             if not is_new:
                 self._main.attach()
-                is_new = not self._is_attached()
+                is_new = not self._attach_clicks()
             if is_new:
                 self._make()
         except BaseException:
@@ -161,7 +161,7 @@ class ColumnFiles:
         with self._main.connection() as connection:
             return [file for file in self._files if is_to_be_rewritten(connection, file.catalog, now)]
 
-    def _is_attached(self) -> bool:
+    def _attach_clicks(self) -> bool:
         """Attach the files of clicks that belong to the first file. Returns whether all can be used."""
         with self._main.connection() as connection:
             if not self._has_format(connection):

@@ -71,7 +71,6 @@ class ColumnStore:
                 "autoload_known_extensions": False,
             },
         )
-
         self._copying: duckdb.DuckDBPyConnection | None = None
 
     def close(self) -> None:
@@ -119,7 +118,7 @@ class ColumnStore:
         Raises duckdb.Error and OSError where that can't be, as on a disk without room. Then nothing changes.
         """
         path = self._path(org_id)
-        size = sum(file.stat().st_size for file in self.folder.glob(f"{org_id}*{SUFFIX}"))
+        size = sum(file.stat().st_size for file in paths_of(self.folder, org_id) if file.exists())
         if shutil.disk_usage(self.folder).free < size + _LEAST_ROOM:
             raise OSError(errno.ENOSPC, "there is no room to make the file anew", str(path))
         self.drop_former(org_id)
@@ -168,8 +167,8 @@ class ColumnStore:
     def copy(self, files: ColumnFiles, now: datetime) -> Copies:
         """Copies of those of the files that have bytes of rows that were deleted, without them.
 
-        Others may use the files meanwhile, also to write. Whoever gets the copies puts them in their places
-        (`replace`), or deletes them (`discard`). Raises duckdb.Error, and then nothing is left of them.
+        Whoever gets them puts them in their places (`put_in_place`), or deletes them (`discard`). Else as
+        ColumnFiles.copy, which `stop_copying` ends.
         """
         with self._duckdb.cursor() as self._copying:
             return files.copy(now, self._copying)
