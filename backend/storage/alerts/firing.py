@@ -61,20 +61,28 @@ async def tell(
         if cause not in told
     }
     known = await alerts.known_ids(database, rule.org_id, new) if new else set()
-    causes = {new[own_id].cause for own_id in known}
-    again = await alerts.unwatched_causes(database, rule.id, causes) if known else set()
     fresh = [finding for own_id, finding in new.items() if own_id not in known]
-    told_anew = f"/{now.isoformat()}"
-    fresh += [
-        replace(finding, period=finding.period + told_anew)
-        for own_id, finding in new.items()
-        if own_id in known and finding.cause in again
-    ]
+    former = [finding for own_id, finding in new.items() if own_id in known]
+    fresh += await _to_tell_again(database, rule, former, now)
     fired = await _with_limit(database, rule, fresh, now)
     if not fired and not ended:
         return []
     changed = AlertNews(rule, tuple(fired), tuple(ended))
     return fired if await _store(database, channels, changed, now) else []
+
+
+async def _to_tell_again(
+    database: Database, rule: AlertRule, former: Sequence[AlertCause], now: datetime
+) -> list[AlertCause]:
+    """Those of which nothing was told since the rule was switched off, as causes of another period."""
+    if not former:
+        return []
+    again = await alerts.unwatched_causes(database, rule.id, [finding.cause for finding in former])
+    return [
+        replace(finding, period=f"{finding.period}/{now.isoformat()}")
+        for finding in former
+        if finding.cause in again
+    ]
 
 
 def _end(alert: Alert, found: Sequence[AlertCause], now: datetime) -> datetime:
