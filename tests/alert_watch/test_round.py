@@ -375,11 +375,11 @@ async def test_slow_figures_of_one_keep_no_other_waiting(
     assert (len(looked), looking.done()) == (1, False)
     goes_on.set()
     await looking
-    await watch.stop()
     assert len(looked) == 1
     for _ in range(60):
         await look(database, analytics, CHANNELS, slow.id, NOW)
     assert (len(looked), len({*looked})) == (61, 3)
+    await watch.stop()  # not before: the tests' service would look meanwhile
 
 
 async def _fired(database: Database, organization: TestOrganization) -> list[Alert]:
