@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from math import inf
-from typing import Any, Generic, TypeVar
+from operator import attrgetter
+from typing import Generic, TypeVar
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -175,9 +176,8 @@ class GroupCommit(Generic[ItemT, ResultT]):
 
     def _take_group(self, most: int) -> list[_Waiting[ItemT, ResultT]]:
         """The items whose turn it is, at least one, of this size together at most."""
-        self._waiting.sort(
-            key=_turn_of
-        )  # of those with one turn, the one that has waited longest comes first
+        # Of those with one turn, the one that has waited longest comes first.
+        self._waiting.sort(key=attrgetter("turn"))
         size = sent_bytes = number = 0
         for waiting in self._waiting:
             size += waiting.size
@@ -281,10 +281,6 @@ class GroupCommit(Generic[ItemT, ResultT]):
 def _halves(items: Sequence[AnyT]) -> tuple[Sequence[AnyT], Sequence[AnyT]]:
     middle = len(items) // 2
     return items[:middle], items[middle:]
-
-
-def _turn_of(waiting: _Waiting[Any, Any]) -> int:
-    return waiting.turn
 
 
 def _answer(group: Sequence[_Waiting[ItemT, ResultT]], results: Sequence[ResultT]) -> None:

@@ -88,8 +88,7 @@ def test_the_own_mongodb_is_the_owner_s(place: Path) -> None:
 
 def test_figures_are_the_owner_s_and_named_files_root_s(place: Path, mongodb_uri: str) -> None:
     """The owner goes on with figures that root had made, by this Waylink's code, whatever lies in the current
-    folder. Files that root names are read where only root may
-    read, and belong to root."""
+    folder. Files that root names are read where only root may read, and belong to root."""
     with own_database(mongodb_uri) as database:
         installation = Installation(place, NAMELESS, database)
         plant_code(installation.of_root)

@@ -27,13 +27,7 @@ from backend.domain.mail.mail import (
     next_try,
 )
 from backend.storage.accounts.users.users import find_member_by_email
-from backend.storage.driver.mongo import (
-    Database,
-    Document,
-    StorageError,
-    is_duplicate,
-    known_fields,
-)
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
