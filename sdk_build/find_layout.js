@@ -4,7 +4,7 @@ const { readFileSync, writeFileSync } = require('fs');
 const { join } = require('path');
 const { minify } = require('terser');
 const { brotliCompressSync, constants, gzipSync } = require('zlib');
-const { laidOut, parsed } = require('./layout.js');
+const { laidOut, ordered, parsed } = require('./layout.js');
 
 const LAYOUT = join(__dirname, 'layout.json');
 const [input, terser, seconds, seed] = process.argv.slice(2);
@@ -43,16 +43,8 @@ async function main() {
   const unnamed = await minify(readFileSync(input, 'utf8'), { ...others, compress: shorter, mangle: false });
   const script = parsed(unnamed.code);
   const known = JSON.parse(readFileSync(LAYOUT, 'utf8'));
-  const names = [...script.declared.keys()];
   const sized = async (layout) => ({ layout, ...cost((await laidOut(script, layout, others)).code) });
-  const present = known.order.filter((name) => names.includes(name));
-  let last = -1;
-  for (const name of names) {
-    const place = present.indexOf(name);
-    if (place < 0) present.splice(++last, 0, name);
-    else last = place;
-  }
-  let current = await sized({ order: present, letters: known.letters });
+  let current = await sized({ order: ordered(script.declared, known.order), letters: known.letters });
   let best = current;
   let tries = 0;
   const begin = Date.now();

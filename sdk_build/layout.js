@@ -86,4 +86,4 @@ function laidOut(script, layout, settings) {
   });
 }
 
-module.exports = { parsed, laidOut };
+module.exports = { laidOut, ordered, parsed };
