@@ -18,34 +18,33 @@ def rules_of(link: ForeignLink, preset: Preset) -> tuple[list[_Rule], list[LeftO
     """The rules of a link, and what can't be a rule, with the reason. One rule is for all countries of an
     address."""
     rules: list[_Rule] = []
-    by_address: dict[str, list[str]] = {}
+    countries: dict[str, list[str]] = {}  # by address
     left_out: list[LeftOut] = []
     for platform, field in preset.by_platform.items():
         if address := link.fields.get(key(field)):
-            _add({"platform": [platform.value]}, address, field, rules, left_out)
+            rule = _rule({"platform": [platform.value]}, address)
+            if reason := _why_refused(rule):
+                left_out.append(LeftOut(field, address, reason))
+            else:
+                rules.append(rule)
     by_country = _by_country(link, preset)
     if by_country is None:
         text = link.fields[key(preset.by_country)]
         left_out.append(LeftOut(preset.by_country, text, "it is no JSON object of countries"))
     for country, address in (by_country or {}).items():
-        checked: list[_Rule] = []
-        _add({"country": [country]}, address, f"{preset.by_country}.{country}", checked, left_out)
-        if checked:
-            by_address.setdefault(address, []).append(country)
-    rules += [_rule({"country": countries}, address) for address, countries in by_address.items()]
-    return rules, left_out
+        if reason := _why_refused(_rule({"country": [country]}, address)):
+            left_out.append(LeftOut(f"{preset.by_country}.{country}", address, reason))
+        else:
+            countries.setdefault(address, []).append(country)
+    return [*rules, *(_rule({"country": names}, address) for address, names in countries.items())], left_out
 
 
-def _add(
-    condition: dict[str, list[str]], address: str, field: str, rules: list[_Rule], left_out: list[LeftOut]
-) -> None:
-    rule = _rule(condition, address)
+def _why_refused(rule: _Rule) -> str | None:
     try:
         LINK_RULES.parse(RULES, [rule])
     except RequestError as error:
-        left_out.append(LeftOut(field, address, str(error)))
-    else:
-        rules.append(rule)
+        return str(error)
+    return None
 
 
 def _rule(condition: dict[str, list[str]], address: str) -> _Rule:
