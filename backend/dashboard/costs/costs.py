@@ -7,8 +7,6 @@ other pages lead here, and from here to the clicks that were paid for.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -23,7 +21,7 @@ from backend.dashboard.analytics.figures import amount, definitions_of
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import LONGEST_FILTER, read_day
 from backend.dashboard.frame.blueprint import accepts_forms_of, dashboard, needs, org_id
-from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.form import digest_of, field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
@@ -164,7 +162,7 @@ async def costs_sheet_check() -> Response:
 async def costs_sheet_done() -> Response:
     """Save the costs of the rows without problems."""
     text, currency = _sent()
-    if field("seen") != _digest(text, currency):
+    if field("seen") != digest_of([text, currency]):
         return await _check(text, currency, _CHANGED)
     try:
         told = read_costs(text, currency).costs
@@ -178,10 +176,6 @@ async def costs_sheet_done() -> Response:
 def _sent() -> tuple[str, str]:
     # Not `field`, which would cut off tabs before the first cell or behind the last.
     return form().get("sheet", "").strip("\n"), field("currency")
-
-
-def _digest(text: str, currency: str) -> str:
-    return hashlib.sha256(json.dumps([text, currency]).encode()).hexdigest()[:16]
 
 
 async def _check(text: str, currency: str, problem: str = "") -> Response:
@@ -205,7 +199,7 @@ async def _sheet(text: str, currency: str, sheet: CostSheet | None = None, probl
         currency=currency,
         sheet=sheet,
         problem=problem,
-        seen=_digest(text, currency),
+        seen=digest_of([text, currency]),
         most_rows=MOST_AT_ONCE,
     )
 

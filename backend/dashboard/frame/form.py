@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl
 
 from quart import abort, request
@@ -114,3 +117,8 @@ async def _read_bytes(most: int) -> bytes:
     except TimeoutError:
         abort(408)
     return bytes(data)
+
+
+def digest_of(seen: Any) -> str:
+    """A hash of what a page has shown. Its form sends it, so that only what was seen is changed."""
+    return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:16]

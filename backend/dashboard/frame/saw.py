@@ -6,8 +6,6 @@ what is stored as the form's fields have it. Each form sends a hash of each fiel
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,8 +13,8 @@ from typing import Any, TypeVar
 from quart import current_app, request
 
 from backend.dashboard.frame.blueprint import dashboard
+from backend.dashboard.frame.form import digest_of, form, is_form_sent
 from backend.dashboard.frame.form import field as sent_field
-from backend.dashboard.frame.form import form, is_form_sent
 from backend.web.current import of_request
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
@@ -117,4 +115,4 @@ def _puts_back(saw: str, stored: Mapping[str, str]) -> bool:
 
 
 def _hash(name: str, value: str) -> str:
-    return hashlib.sha256(json.dumps([name, value]).encode()).hexdigest()[:_HASH]
+    return digest_of([name, value])[:_HASH]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 from quart import Response, abort, request
 
 from backend.dashboard.frame.blueprint import dashboard, needs
-from backend.dashboard.frame.form import field
+from backend.dashboard.frame.form import digest_of, field
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
@@ -80,7 +78,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
     """Add a rule behind the others, or change the one at `place`."""
     link = await own_link(link_id)
     fields, place = sent_rule_fields(), _place(field("place"), link.rules)
-    if field("seen") != rules_digest(link.rules):
+    if field("seen") != digest_of(link.rules):
         return await _changed(link)
     try:
         rule = rule_of(fields)
@@ -99,7 +97,7 @@ async def links_rules_save(link_id: LinkId) -> Response:
 async def links_rules_order(link_id: LinkId) -> Response:
     """Move the rule at `place` up or down by one, or remove it."""
     link = await own_link(link_id)
-    if field("seen") != rules_digest(link.rules):
+    if field("seen") != digest_of(link.rules):
         return await _changed(link)
     place = _place(field("place"), link.rules)
     if place is None:
@@ -127,11 +125,6 @@ def words_of(link: Link) -> list[RuleWords]:
     return [RuleWords(condition_in_words(rule), outcome_in_words(rule)) for rule in link.rules]
 
 
-def rules_digest(rules: Sequence[dict[str, Any]]) -> str:
-    """A hash of the rules. A form sends that of the rules it showed, and can't overwrite later changes."""
-    return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
-
-
 async def _store(link: Link, rules: RuleBodies) -> None:
     await store_changes(link, parse_changes({"rules": rules}, CHANGE_FIELDS), {"rules": link.rules})
 
@@ -148,7 +141,7 @@ async def _page(link: Link, form: _Form, *, trial: Trial | None = None, problem:
         link=link,
         short_url=short_url_of(link),
         rules=words_of(link),
-        seen=rules_digest(link.rules),
+        seen=digest_of(link.rules),
         place=form.place,
         fields=form.fields,
         problems=form.problems,

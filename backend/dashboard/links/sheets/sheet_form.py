@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as field_of_dataclass
 
-from backend.dashboard.frame.form import field, form
+from backend.dashboard.frame.form import digest_of, field, form
 from backend.domain.links.utm_templates import UtmTemplate
 from backend.imports.sheet_rows import CommonCells
 from backend.imports.spreadsheet import MOST_COLUMNS, Spreadsheet, read_spreadsheet
@@ -35,13 +33,12 @@ class SheetForm:
     def digest(self) -> str:
         """A hash of all fields: links are only made of what was looked at."""
         columns = sorted(self.chosen.items())
-        fields = [self.text, self.domain, self.template, self.tags, columns]
-        return _digest(fields)
+        return digest_of([self.text, self.domain, self.template, self.tags, columns])
 
     @property
     def first_row(self) -> str:
         """A hash of the table's first row, which tells tables apart."""
-        return _digest(self.text.partition("\n")[0])
+        return digest_of(self.text.partition("\n")[0])
 
     def spreadsheet(self) -> Spreadsheet:
         """The table, with the chosen columns if it is the one that they are of. Raises UnreadableCsv."""
@@ -61,10 +58,6 @@ def sent_sheet_form() -> SheetForm:
     text = form().get("sheet", "").strip("\n")
     chosen = {place: name for place in range(MOST_COLUMNS) if (name := _chosen(place)) is not None}
     return SheetForm(text, field("domain"), field("template"), field("tags"), chosen, field("columns_of"))
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
 
 
 def _chosen(place: int) -> str | None:
