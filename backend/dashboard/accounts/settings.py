@@ -23,7 +23,7 @@ from backend.dashboard.frame.blueprint import (
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import ReadStored, of_stored
+from backend.dashboard.frame.saw import ReadStored, of_stored, text_of
 from backend.dashboard.frame.session_cookie import renew_cookie_token
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.sessions import new_session
@@ -47,21 +47,11 @@ from backend.storage.analytics.told_names import ToldProperties
 from backend.storage.driver.mongo import StorageError
 from backend.web.current import resources
 
-# The organization's attribute that a field is about.
-_ATTRIBUTES = {
-    "organization_name": "name",
-    **{
-        name: name
-        for name in (
-            "retention_days",
-            "click_days",
-            "audit_days",
-            "erases_on_withdrawal",
-            "click_ids",
-            "requires_second_factor",
-        )
-    },
-}
+# The fields that are called like the organization's attributes.
+_SETTINGS = (
+    *("retention_days", "click_days", "audit_days"),
+    *("erases_on_withdrawal", "click_ids", "requires_second_factor"),
+)
 # The field for marked properties that no event has told of.
 _OTHERS = "others"
 # Before the name of a property, that of its checkbox.
@@ -73,15 +63,12 @@ def stored_of(*names: str) -> ReadStored:
 
     async def read() -> Mapping[str, str]:
         organization = await get_organization(resources().database, org_id())
-        texts = {name: _text(getattr(organization, attribute)) for name, attribute in _ATTRIBUTES.items()}
+        texts = {name: text_of(getattr(organization, name)) for name in _SETTINGS}
+        texts["organization_name"] = organization.name
         texts[_OTHERS] = ", ".join(await find_event_properties(resources().database, org_id()))
         return {name: texts[name] for name in names or texts}
 
     return read
-
-
-def _text(value: str | int | bool | None) -> str:
-    return ("on" if value else "") if isinstance(value, bool) else str(value or "")
 
 
 @dashboard.get("/settings")

@@ -55,6 +55,11 @@ def of_stored(read: ReadStored, sent: ReadSent = dict) -> Callable[[ViewT], View
     return mark
 
 
+def text_of(value: str | int | None) -> str:
+    """A stored value as a form's field has it. A box that is ticked is "on"."""
+    return ("on" if value else "") if isinstance(value, bool) else str(value or "")
+
+
 def sent_text(name: str) -> str:
     """What the sent form has for this one of the stored fields."""
     sent = of_request(_Saw).sent

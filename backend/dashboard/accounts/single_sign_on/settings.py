@@ -13,7 +13,7 @@ from quart import Response
 from backend.dashboard.frame.blueprint import came_by_provider, dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import of_stored
+from backend.dashboard.frame.saw import of_stored, text_of
 from backend.domain.accounts.permissions import Permission
 from backend.domain.accounts.roles import ROLE_MEANINGS, Role
 from backend.domain.accounts.single_sign_on.group_roles import MOST_GROUP_ROLES
@@ -72,7 +72,7 @@ async def stored_provider() -> Mapping[str, str]:
     """The fields of the provider's form."""
     provider = await find_provider(resources().database, org_id())
     fields = asdict(ProviderForm.of(provider) if provider else ProviderForm())
-    return {name: ("on" if text else "") if isinstance(text, bool) else text for name, text in fields.items()}
+    return {name: text_of(value) for name, value in fields.items()}
 
 
 async def stored_group_roles() -> Mapping[str, str]:
@@ -93,7 +93,7 @@ async def _stored_rows() -> tuple[list[tuple[str, str]], str]:
 async def stored_requirement() -> Mapping[str, str]:
     """The field of the form that says who has to come through the provider."""
     organization = await get_organization(resources().database, org_id())
-    return {"required": "on" if organization.requires_single_sign_on else ""}
+    return {"required": text_of(organization.requires_single_sign_on)}
 
 
 @dashboard.get("/single-sign-on")
