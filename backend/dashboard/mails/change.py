@@ -11,7 +11,7 @@ from quart import Response
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import of_stored
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.dashboard.mails.form import Fields, Problems, fields_of, read_fields, sent_fields
 from backend.dashboard.mails.shown import FREQUENCIES
 from backend.domain.accounts.permissions import Permission
@@ -35,7 +35,7 @@ async def _stored(recipient_id: str) -> Fields:
 async def mails_one(recipient_id: str) -> Response:
     """The form with the reader's settings."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)
-    return await _form_page(reader, fields_of(reader), {})
+    return await _form_page(reader, dict(stored_fields()), {})
 
 
 @dashboard.post("/mails/<recipient_id>")

@@ -10,7 +10,7 @@ from quart import Response, abort
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import of_stored
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
@@ -34,10 +34,7 @@ _storing = partial(storing, what="tag")
 
 
 async def _stored(tag_id: TagId) -> Fields:
-    return _fields_of(await _own_tag(tag_id))
-
-
-def _fields_of(tag: Tag) -> Fields:
+    tag = await _own_tag(tag_id)
     return {"name": tag.name, "color": tag.color}
 
 
@@ -65,8 +62,7 @@ async def tags_add() -> Response:
 @of_stored(_stored)
 async def tags_edit(tag_id: TagId) -> Response:
     """The form with the tag's name and colour."""
-    tag = await _own_tag(tag_id)
-    return await _form(tag, _fields_of(tag), {})
+    return await _form(await _own_tag(tag_id), dict(stored_fields()), {})
 
 
 @dashboard.post("/tags/<tag_id>")

@@ -10,7 +10,7 @@ from quart import Response, abort
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import of_stored
+from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
 from backend.domain.accounts.permissions import Permission
 from backend.domain.fields.item_names import ItemName
@@ -35,10 +35,7 @@ _storing = partial(storing, what="template")
 
 
 async def _stored(template_id: TemplateId) -> Fields:
-    return _fields_of(await _own_template(template_id))
-
-
-def _fields_of(template: UtmTemplate) -> Fields:
+    template = await _own_template(template_id)
     return _EMPTY | {"name": template.name} | template.utm
 
 
@@ -67,8 +64,7 @@ async def templates_add() -> Response:
 @of_stored(_stored)
 async def templates_edit(template_id: TemplateId) -> Response:
     """The form with the template's fields."""
-    template = await _own_template(template_id)
-    return await _form(template, _fields_of(template), {})
+    return await _form(await _own_template(template_id), dict(stored_fields()), {})
 
 
 @dashboard.post("/templates/<template_id>")
