@@ -20,7 +20,7 @@ PASSWORD = "what readers are to know"
 
 def shown(answer: httpx.Response) -> list[str]:
     """What was typed and what is stored now, field by field."""
-    return re.findall(r'<div class="kept">(.*?)</div>', answer.text)
+    return re.findall(r'<div class="kept">(.*?)</div>', answer.text, re.DOTALL)
 
 
 @pytest.mark.parametrize("is_of_another", [True, False])
@@ -64,6 +64,15 @@ async def test_boxes_are_compared_as_one_list(owner: Person, their_ids: dict[str
     marked = [await owner.submit(opened, properties, **{"mark:plan": "on"}) for _ in range(2)]
     assert [answer.status_code for answer in marked] == [303, 303]
     assert shown(await owner.submit(opened, properties, **{"mark:size": "on"})) == ["size", "plan"]
+
+
+async def test_long_texts_are_compared_whole(owner: Person) -> None:
+    """Texts that differ only behind what the page shows of them are not called the same."""
+    rules, others = "/destinations/rules", "\n".join(f"casino-{number}.example" for number in range(60))
+    opened = await owner.get("/destinations")
+    assert (await owner.submit(opened, rules, refused=f"{others}\ntheirs.example")).status_code == 303
+    late = await owner.submit(opened, rules, refused=f"{others}\nmine.example")
+    assert (late.status_code, len(shown(late))) == (409, 2)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -26,19 +25,20 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class KeptField:
-    """A field that was typed, and what is stored in it; None where that was not compared."""
+    """A field that was typed, and what is stored in it where that was compared."""
 
     label: str
     typed: str
-    stored: str | None
+    stored: str = ""
 
 
 @dashboard.errorhandler(FormOfAnother)
 async def _of_another(refused: FormOfAnother) -> Response:
     organizations = await find_organizations(resources().database, user().org_ids)
     names = {organization.id: organization.name for organization in organizations}
+    typed = {name: value.strip() for name, value in form().items() if name not in {SAW, KEPT_FORM}}
     return await _refused(
-        _kept({}),
+        [KeptField(_label(name), _short(name, value)) for name, value in typed.items() if value],
         written_for=names.get(refused.org_id),
         hidden=_held() | {FORM_TOKEN: form_token(cookie_token(), refused.org_id)},
         is_of_another=True,
@@ -48,10 +48,12 @@ async def _of_another(refused: FormOfAnother) -> Response:
 
 @dashboard.errorhandler(OutdatedForm)
 async def _changed(changed: OutdatedForm) -> Response:
-    typed = _kept(changed.stored)
-    differing = [kept for kept in typed if kept.stored is not None and kept.stored != kept.typed]
     return await _refused(
-        differing,
+        [
+            KeptField(_label(name), _short(name, sent_text(name)), _short(name, value))
+            for name, value in changed.stored.items()
+            if sent_text(name) != value.strip()
+        ],
         hidden={name: value for name, value in _held().items() if name != SAW},
         saw_now=hashes_of(changed.stored),
         is_of_another=False,
@@ -62,17 +64,6 @@ async def _changed(changed: OutdatedForm) -> Response:
 def _held() -> dict[str, str]:
     """What the page holds to be sent again."""
     return {name: value for name, value in form().items() if name not in _SECRETS}
-
-
-def _kept(stored: Mapping[str, str]) -> list[KeptField]:
-    """What somebody typed, beside what is stored where that was compared."""
-    sent = {name: value.strip() for name, value in form().items() if name not in {SAW, KEPT_FORM}}
-    if not stored:
-        return [KeptField(_label(name), _short(name, value), None) for name, value in sent.items() if value]
-    return [
-        KeptField(_label(name), _short(name, sent_text(name)), _short(name, value))
-        for name, value in stored.items()
-    ]
 
 
 def _label(name: str) -> str:
