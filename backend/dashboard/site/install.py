@@ -113,18 +113,25 @@ async def _rate_limited() -> list[tuple[str, RateLimitedRequests]]:
 
 
 async def _arrival() -> dict[str, Any]:
-    """The `state` (waiting, refused or arrived) and a `sentence` that explains it."""
+    """The `state` (waiting, refused or arrived) with its `colour`, and a `sentence` that explains it.
+
+    `is_over` says that nothing of it changes any more but times.
+    """
     arrivals = await first_and_last_arrival(resources().database, org_id())
     if arrivals:
         first, last = map(_moment, arrivals)
         return {
             "state": "arrived",
+            "colour": "good",
+            "is_over": True,
             "sentence": f"Calls arrive. The first visitor came on {first}, the newest one on {last}.",
         }
     refused = await _recent_refusal()
     if refused:
-        return {"state": "refused", "sentence": f"A call arrived, and was refused: {_why(refused)}."}
-    return {"state": "waiting", "sentence": "No call has arrived yet. Open your site in a browser."}
+        sentence = f"A call arrived, and was refused: {_why(refused)}."
+        return {"state": "refused", "colour": "bad", "is_over": False, "sentence": sentence}
+    sentence = "No call has arrived yet. Open your site in a browser."
+    return {"state": "waiting", "colour": "", "is_over": False, "sentence": sentence}
 
 
 async def _recent_refusal() -> OriginRefusal | None:

@@ -189,12 +189,9 @@ document.addEventListener('waylink:shown', (event) => nameCountries(event.target
 // while the page is visible. Only texts change: a page that is read aloud stays where it is.
 const live = document.querySelector('[data-live]');
 const LOOK_EVERY = 2000; // milliseconds
-const COLOURS = { arrived: 'good', refused: 'bad' };
 
-function showStep({ label, colour, sentence, written, total }, isNew) {
-  const badge = live.querySelector('[data-live-label]');
-  badge.textContent = label;
-  badge.className = `badge ${colour}`;
+function showStep({ label, sentence, written, total }, isNew) {
+  live.querySelector('[data-live-label]').textContent = label;
   const bar = live.querySelector('progress');
   bar.max = total || 1;
   bar.value = written;
@@ -204,13 +201,14 @@ function showStep({ label, colour, sentence, written, total }, isNew) {
 }
 
 function show(answer) {
-  const { state, sentence } = answer;
+  const { state, colour, sentence } = answer;
   const status = live.querySelector('[data-live-said]');
   if (status.textContent !== sentence) status.textContent = sentence;
   if (answer.label) showStep(answer, live.dataset.state !== state);
   live.dataset.state = state;
-  live.classList.remove(...Object.values(COLOURS));
-  if (COLOURS[state]) live.classList.add(COLOURS[state]);
+  const coloured = live.querySelector('[data-live-label]') ?? live;
+  coloured.classList.remove('good', 'warn', 'bad');
+  if (colour) coloured.classList.add(colour);
 }
 
 async function look() {
@@ -225,10 +223,10 @@ async function look() {
       // The service can't be reached just now, or the session has ended: asking goes on.
     }
   }
-  if (!isOver && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
+  if (!isOver) setTimeout(look, LOOK_EVERY);
 }
 
-if (live && live.dataset.state !== 'arrived') setTimeout(look, LOOK_EVERY);
+if (live) setTimeout(look, LOOK_EVERY);
 
 // The table of a link's latest clicks asks for new clicks while the page is visible, for ten minutes.
 const latest = document.querySelector('[data-latest]');
