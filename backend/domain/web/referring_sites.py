@@ -39,7 +39,7 @@ def site_of(host: str) -> str:
 
 def is_of_mail(host: str) -> bool:
     """Whether it is a host of a mail program, or of a service that sends mail and counts what is tapped."""
-    return _listed_site(host) in _mail()
+    return _listed_site(host) in _listed()["mail"]
 
 
 def _listed_site(host: str) -> str | None:
@@ -59,12 +59,6 @@ def _names_of(host: str) -> Iterator[str]:
 
 
 @cache
-def _mail() -> frozenset[str]:
-    return frozenset(_listed()["mail"])
-
-
-@cache
 def _listed() -> dict[str, dict[str, list[str]]]:
     text = files("backend.domain.web").joinpath("static/referring_sites.json").read_text(encoding="utf-8")
-    listed = json.loads(text)
-    return {kind: listed[kind] for kind in ("mail", "others")}
+    return json.loads(text)  # type: ignore[no-any-return]
