@@ -39,11 +39,10 @@ def server_at(mailbox: Mailbox, **settings: str) -> MailServer:
     return MailServer(load_settings(mailbox.settings | settings, Path("none")))
 
 
-def mail_to(address: str, key: str, org_id: str = "o", **fields: str) -> Mail:
+def mail_to(address: str, key: str, org_id: str = "o", unsubscribe_url: str | None = None) -> Mail:
     """A mail with some text."""
-    texts = {"subject": "Grüße", "text": "Ja.\n.\nNein.\n", "html": "<p>Ja. Nein.</p>"} | fields
-    subject, text, html = (texts.pop(name) for name in ("subject", "text", "html"))
-    return Mail(OrgId(org_id), key, address, subject, text, html, texts.get("unsubscribe_url"))
+    subject, text, html = "Grüße", "Ja.\n.\nNein.\n", "<p>Ja. Nein.</p>"
+    return Mail(OrgId(org_id), key, address, subject, text, html, unsubscribe_url)
 
 
 @asynccontextmanager
