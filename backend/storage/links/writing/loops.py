@@ -151,9 +151,9 @@ class _Search:
         found: set[DomainPath] = set()
         for url in urls:
             exact = parse_short_url(url)
-            if exact and (exact == self._origin or self._has_link(exact)):
+            if exact and self._has_link(exact):
                 found.add(exact)
-            elif (above := self._above(url)) and (above == self._origin or self._has_link(above)):
+            elif (above := self._above(url)) and self._has_link(above):
                 found.add(above)
             else:  # a link above in another case comes after what else may be meant
                 found |= places([url]) | ({above} if above else set())
@@ -168,9 +168,9 @@ class _Search:
         return None
 
     def _has_link(self, place: DomainPath) -> bool:
-        """Whether a link that is known has this path itself."""
+        """Whether the link itself, or one that is known, has this path."""
         link = self._known.get(place)
-        return link is not None and link.path == place[1]
+        return place == self._origin or (link is not None and link.path == place[1])
 
     def _is_origin(self, place: DomainPath) -> bool:
         """Whether visitors of this place get the link itself, maybe since no other link has the path."""
