@@ -12,8 +12,8 @@ from backend.domain.links.links import Link
 from backend.domain.links.loose_paths import loose_place
 from backend.domain.links.path_prefixes import prefixes_in, rest_below
 from backend.domain.web.short_urls import parse_short_url, query_of
-from backend.storage.links.links import find_forwarding_path, find_link, find_link_at
-from backend.storage.links.meant_paths import find_meant_path
+from backend.storage.links.links import find_link, find_link_at
+from backend.storage.links.meant_paths import find_meant_place
 from backend.web.current import resources
 
 
@@ -50,12 +50,8 @@ async def _by_short_url(opened: AppOpen, org_id: OrgId) -> Link | None:
     place = parse_short_url(short_url)
     if place and (link := await find_link_at(database, *place, org_id)):
         return link
-    domain, prefixes = prefixes_in(short_url)
-    found = await find_forwarding_path(database, domain, [path for path, _ in prefixes]) if prefixes else None
-    if found is None:
-        domain, loose = loose_place(short_url)
-        found = await find_meant_path(database, domain, loose, prefixes)
-    return await find_link_at(database, domain, found, org_id) if found else None
+    meant = await find_meant_place(database, short_url)
+    return await find_link_at(database, *meant, org_id) if meant else None
 
 
 async def _by_referrer(opened: AppOpen, org_id: OrgId) -> Link | None:

@@ -17,8 +17,6 @@ from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Link
-from backend.domain.links.loose_paths import loose_place
-from backend.domain.links.path_prefixes import prefixes_in
 from backend.domain.taps.apple_file import parse_apple_file
 from backend.domain.taps.components import UnreadableFile
 from backend.domain.taps.google_file import parse_google_file
@@ -29,8 +27,8 @@ from backend.domain.web.short_urls import parse_short_url
 from backend.environment import load_settings
 from backend.storage.driver.mongo import Database
 from backend.storage.links.destinations.block_list import read_block_list
-from backend.storage.links.links import find_forwarding_path, find_link_of_any, resolve_link
-from backend.storage.links.meant_paths import find_meant_path
+from backend.storage.links.links import find_link_of_any, resolve_link
+from backend.storage.links.meant_paths import find_meant_place
 from backend.storage.links.tap_lab import Known, open_lab
 from backend.system.clock import utc_now
 
@@ -94,13 +92,8 @@ async def _find(database: Database, text: str) -> tuple[Link | None, str | None]
     place = parse_short_url(address)
     if place and (link := await resolve_link(database, *place)):
         return link, None
-    domain, prefixes = prefixes_in(address)
-    above = [path for path, _ in prefixes]
-    if above and (path := await find_forwarding_path(database, domain, above)):
-        return await resolve_link(database, domain, path), address
-    domain, loose = loose_place(address)
-    path = await find_meant_path(database, domain, loose, prefixes)
-    return (await resolve_link(database, domain, path) if path else None), address
+    meant = await find_meant_place(database, address)
+    return (await resolve_link(database, *meant) if meant else None), address
 
 
 def _read(path: Path | None, parse: Callable[[str], ContentT]) -> ContentT | None:
