@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from quart import request
 
+from backend.dashboard.frame.form import field
 from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.errors import InvalidField
 from backend.domain.fields.time_zones import TimeZone
@@ -27,6 +28,22 @@ def zone_named(name: str) -> ZoneInfo | None:
 def zone_of_browser() -> ZoneInfo:
     """The time zone of the browser that sent the current request; UTC if it did not say."""
     return zone_named(request.cookies.get(COOKIE, "")) or UTC_ZONE
+
+
+def zone_of_form(name: str) -> ZoneInfo:
+    """The time zone of the times in the form that was sent, which has its name in this field.
+
+    Without such a form, the browser's.
+    """
+    return (zone_named(field(name)) or UTC_ZONE) if field(name) else zone_of_browser()
+
+
+def with_zone(text: str, zone: ZoneInfo) -> str:
+    """A time that was typed into a form, with its zone; the text itself if it is no time."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).isoformat()
+    except (ValueError, OverflowError):
+        return text
 
 
 def time_in_words(at: datetime, zone: tzinfo) -> str:

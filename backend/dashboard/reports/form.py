@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.analytics.time_zone import with_zone, zone_of_browser, zone_of_form
 from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.reports.saved_view import MEASURES, read_json
 from backend.domain.analytics.cohorts.cells import CellFigure
-from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import QueryField
 from backend.domain.errors import FieldError
@@ -67,7 +64,7 @@ def new_fields(
 
 def fields_of(report: Report) -> Fields:
     """The text of each field for an existing one. A password is never shown, only that there is one."""
-    end, zone = report.expires_at, _sent_zone() or zone_of_browser()
+    end, zone = report.expires_at, zone_of_form(_ZONE)
     return _empty() | {
         "name": report.name,
         "shows_revenue": "on" if report.shows_revenue else "",
@@ -150,19 +147,4 @@ def _query(fields: Fields) -> dict[str, Any]:
 
 def _time(fields: Fields) -> str | None:
     """The end with its zone, None for none; the text itself if it is no time."""
-    text = fields["expires_at"]
-    if not text:
-        return None
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=_zone(fields)).isoformat()
-    except (ValueError, OverflowError):
-        return text
-
-
-def _zone(fields: Fields) -> ZoneInfo:
-    return zone_named(fields[_ZONE]) or UTC_ZONE
-
-
-def _sent_zone() -> ZoneInfo | None:
-    """The zone in which the form that was sent has its times."""
-    return zone_named(field(_ZONE)) if field(_ZONE) else None
+    return with_zone(fields["expires_at"], zone_of_form(_ZONE)) if fields["expires_at"] else None

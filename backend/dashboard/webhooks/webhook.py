@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 from quart import Response
 
-from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.analytics.time_zone import zone_of_browser, zone_of_form
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.form import field
@@ -15,7 +14,6 @@ from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
 from backend.domain.accounts.permissions import Permission
-from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.ids import EndpointId
 from backend.domain.webhooks.deliveries import Delivery
 from backend.domain.webhooks.endpoint import Endpoint, Form
@@ -72,7 +70,7 @@ async def webhooks_replay(webhook_id: EndpointId) -> Response:
     """Send again what was stored since a moment."""
     endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
     try:
-        since = datetime.fromisoformat(field("from")).replace(tzinfo=_zone()).astimezone(UTC)
+        since = datetime.fromisoformat(field("from")).replace(tzinfo=zone_of_form("zone")).astimezone(UTC)
         problem = "must not lie in the future" if since > resources().clock() else ""
     except (ValueError, OverflowError):
         problem = "must be a date and a time"
@@ -128,7 +126,3 @@ async def webhook_page(
         or (resources().clock() - _REPLAY_DEFAULT).astimezone(zone).strftime(_TIME_FORMAT),
         problems={"from": problem} if problem else {},
     )
-
-
-def _zone() -> ZoneInfo:
-    return zone_named(field("zone")) or UTC_ZONE

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from backend.dashboard.analytics.time_zone import zone_named, zone_of_browser
+from backend.dashboard.analytics.time_zone import with_zone, zone_of_browser, zone_of_form
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.links.editing.form import Fields, Problems
-from backend.domain.analytics.input import UTC_ZONE
 from backend.domain.errors import InvalidField
 from backend.domain.links.limits import LIMIT_FIELDS, LIMIT_TIMES
 from backend.domain.links.links import Link
@@ -30,7 +27,7 @@ def empty_limits() -> Fields:
 
 def limits_of(link: Link) -> Fields:
     """The text of each field for an existing link. A password is never shown, only that there is one."""
-    limits, zone = link.limits, _zone() if field(_ZONE) else zone_of_browser()
+    limits, zone = link.limits, zone_of_form(_ZONE)
     texts = {name: str(getattr(limits, name) or "") for name in ("max_clicks", "expired_url")}
     times = {
         name: time.astimezone(zone).strftime(_TIME_FORMAT)
@@ -46,7 +43,7 @@ def sent_limits(link: Link | None = None) -> Fields:
     """The text of each field from the current request, to be shown again. `link` is the one to change."""
     has_password = "true" if link and link.limits.password_hash else ""
     sent = {name: field(name) for name in (*_TEXT_FIELDS, _CONTINUE)}
-    return sent | {_ZONE: _zone().key, _HAS_PASSWORD: has_password}
+    return sent | {_ZONE: zone_of_form(_ZONE).key, _HAS_PASSWORD: has_password}
 
 
 def read_limits(fields: Fields) -> tuple[dict[str, Any], Problems]:
@@ -74,18 +71,6 @@ def _value(name: str, text: str) -> object:
     if not text:
         return None
     if name in LIMIT_TIMES:
-        return _in_zone(text)
+        return with_zone(text, zone_of_form(_ZONE))
     is_number = name == "max_clicks" and text.isascii() and text.isdecimal() and len(text) < 20
     return int(text) if is_number else text
-
-
-def _in_zone(text: str) -> str:
-    """A time of the form with its zone; the text itself if it is no time."""
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=_zone()).isoformat()
-    except (ValueError, OverflowError):
-        return text
-
-
-def _zone() -> ZoneInfo:
-    return zone_named(field(_ZONE)) or UTC_ZONE
