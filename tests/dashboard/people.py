@@ -47,6 +47,11 @@ class Person:
         """Send the form to `path` of a page that is open already."""
         return await self.client.post(path, data=FormsOf(page.text).fields_of(path) | fields)
 
+    async def token(self) -> dict[str, str]:
+        """The field that every form has, for a form that no page has."""
+        fields = FormsOf((await self.get("/tags")).text).fields_of("/sign-out")
+        return {"form_token": fields["form_token"]}
+
     async def sign_in(self, password: str = PASSWORD, next: str = "") -> httpx.Response:
         """Send the sign-in form."""
         return await self.send(f"/sign-in?next={next}", "/sign-in", email=self.email, password=password)

@@ -176,6 +176,11 @@ async def walk(service: Service, database: Database, person: Person, ids: dict[s
     return rows
 
 
+def shown(refused: httpx.Response) -> list[str]:
+    """What was typed and what is stored now, field by field."""
+    return re.findall(r'<div class="kept">(.*?)</div>', refused.text, re.DOTALL)
+
+
 async def look_at(person: Person, row: Row) -> None:
     """Store somebody's change, send it twice, and then the change of somebody who has the page of before."""
     name, theirs, mine = CHANGES[row.endpoint]
@@ -187,8 +192,7 @@ async def look_at(person: Person, row: Row) -> None:
         f"{row.endpoint}: {re.findall(PROBLEM, first.text)}"
     )
     assert (late.status_code, heading(late)) == (409, "Somebody was faster"), row.endpoint
-    cells = re.findall(r'<div class="kept">(.*?)</div>', late.text)
-    assert [mine or "Nothing", theirs or "Nothing"] == cells, row.endpoint
+    assert shown(late) == [mine or "Nothing", theirs or "Nothing"], row.endpoint
     again = await person.client.post(row.action, data=FormsOf(late.text).fields_of(row.action))
     assert again.status_code == 303, row.endpoint
     row.seen, row.back, row.twice = "compared", "409, both shown", "stored once"

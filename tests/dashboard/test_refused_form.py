@@ -5,22 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import httpx
 import pytest
 
 from backend.dashboard.frame.saw import hashes_of
 from backend.storage.accounts.users.passwords import with_password_hash
 from backend.storage.driver.mongo import Database
 from tests.dashboard.people import FormsOf, Person, make_user
-from tests.dashboard.test_every_form import switch
+from tests.dashboard.test_every_form import shown, switch
 from tests.facts.organizations import TestOrganization
 
 PASSWORD = "what readers are to know"
-
-
-def shown(answer: httpx.Response) -> list[str]:
-    """What was typed and what is stored now, field by field."""
-    return re.findall(r'<div class="kept">(.*?)</div>', answer.text, re.DOTALL)
 
 
 @pytest.mark.parametrize("is_of_another", [True, False])

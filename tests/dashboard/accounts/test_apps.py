@@ -108,8 +108,7 @@ async def test_another_organization_s_domain(
     other = await make_organization()
     answer = await person.get(f"/apps/{other.domain}")
     assert (answer.status_code, heading(answer)) == (404, "There is nothing here")
-    token = (await person.get("/tags")).text.partition('name="form_token" value="')[2].partition('"')[0]
-    answer = await person.client.post(f"/apps/{other.domain}", data=FORM | {"form_token": token})
+    answer = await person.client.post(f"/apps/{other.domain}", data=FORM | await person.token())
     assert answer.status_code == 404
     assert await find_apps(database, other.domain) == Apps()
     assert other.domain not in (await person.get("/apps")).text

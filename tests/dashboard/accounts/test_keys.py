@@ -115,9 +115,7 @@ async def test_keys_of_another_organization(
     other = await make_organization()
     theirs = (await list_api_keys(database, other.id))[0]
     assert theirs.hint not in (await person.get("/keys")).text
-    token = re.search(r'name="form_token" value="([^"]+)"', (await person.get("/keys")).text)
-    assert token
-    answer = await person.client.post(f"/keys/{theirs.id}/revoke", data={"form_token": token[1]})
+    answer = await person.client.post(f"/keys/{theirs.id}/revoke", data=await person.token())
     assert answer.status_code == 404
     assert await find_active_key(database, theirs.key_hash, utc_now()) is not None
 
@@ -149,7 +147,6 @@ async def test_a_key_is_replaced(person: Person, organization: TestOrganization,
         assert await find_active_key(database, text_hash, now) is not None
     assert await find_active_key(database, key.key_hash, now + timedelta(days=7, seconds=1)) is None
     assert f"/keys/{key.id}/rotate" not in made.text
-    token = re.search(r'name="form_token" value="([^"]+)"', made.text)
-    assert token
-    again = await person.client.post(f"/keys/{key.id}/rotate", data={"form_token": token[1], "overlap": "24"})
+    fields = await person.token() | {"overlap": "24"}
+    again = await person.client.post(f"/keys/{key.id}/rotate", data=fields)
     assert (again.status_code, "replaced already" in again.text) == (422, True)
