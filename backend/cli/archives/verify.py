@@ -39,10 +39,11 @@ def _keys(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> tuple[
 
 
 def _day(_: click.Context, __: click.Parameter, text: str | None) -> date | None:
-    day = written_day(text) if text is not None else None
-    if day is None and text is not None:
-        raise click.BadParameter("must be a date, as 2026-01-31")
-    return day
+    if text is None:
+        return None
+    if day := written_day(text):
+        return day
+    raise click.BadParameter("must be a date, as 2026-01-31")
 
 
 def _kept(_: click.Context, __: click.Parameter, path: Path | None) -> Sequence[Statement]:
