@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 
+from backend.storage.analytics.process_start import MODULE
 from benchmarks.measuring.cores import move_to
 from tests.processes.service_process import environment_of, free_port
 
@@ -129,7 +130,7 @@ def _family(pid: int) -> Iterator[int]:
 
 def _is_analytics(pid: int) -> bool:
     with contextlib.suppress(OSError):
-        return b"storage.analytics.process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return MODULE.encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
 
 

@@ -12,6 +12,8 @@ from typing import Protocol
 
 from backend.storage.analytics.messages import Start
 
+MODULE = "backend.storage.columns.process"
+
 
 class StartedProcess(Protocol):
     """A process that was started."""
@@ -48,8 +50,8 @@ def start_process(start: Start) -> StartedProcess:
     """Start the process, which outlives whoever starts it. Raises OSError where the machine has no room."""
     # Not by the event loop, which the process may outlive. -P: with the code of this one, and not
     # with what lies in the folder in which somebody runs a command.
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "backend.storage.columns.process"],
+    process = subprocess.Popen(  # noqa: S603 - our own words
+        [sys.executable, "-P", "-m", MODULE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

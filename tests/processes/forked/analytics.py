@@ -24,6 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from backend.storage.analytics.messages import Start
+from backend.storage.analytics.process_start import MODULE
 
 # Where services find the process that forks, also those that are forked themselves.
 _ADDRESS = "FORKED_ANALYTICS"
@@ -90,7 +91,7 @@ def _start_once_asked(listening: socket.socket) -> None:
 
 def _fork_until_nobody_asks() -> None:
     """Fork a process for each connection to the socket that is stdin, as long as its parent lives."""
-    process, parent = import_module("backend.storage.columns.process"), os.getppid()
+    process, parent = import_module(MODULE), os.getppid()
     import_module(process.SERVER)
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # so nobody has to wait for them
