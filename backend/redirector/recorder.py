@@ -93,7 +93,7 @@ class ClickRecorder:
         )
 
     def earlier_click(self, visit: Visit, entry: CachedLink, arrival: Arrival) -> bytes | None:
-        """The id of the click that this visit goes on with, out of an in-app browser; None if it is its own.
+        """The id of the click that this visit goes on with, out of a page of the link; None if it is its own.
 
         That click is recorded already, and is one however many browsers it takes.
         """
