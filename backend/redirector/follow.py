@@ -72,6 +72,14 @@ def _may_mean_link(visit: Visit, prefixes: Prefixes) -> bool:
     return bool(loose_path_of(visit.raw_path.removesuffix(ahead.SUFFIX.encode())).paths)
 
 
+def _with_rest(visit: Visit, above: Above | None) -> CachedLink | None:
+    """The link that was found above the visit's path. The visit then knows what follows the link's path."""
+    if above is None:
+        return None
+    entry, visit.rest = above
+    return entry
+
+
 class Redirector:
     """The ASGI application for all link domains."""
 
@@ -175,8 +183,8 @@ class Redirector:
             return answer
         if prefixes and not _has_suffix(visit.raw_path):
             above = above_in_memory(self.cache, visit.host, visit.path, prefixes)
-            if above:
-                return await self._follow_above(visit, above)
+            if entry := _with_rest(visit, above):
+                return await self._follow(visit, entry)
         try:
             with self._lane.used(self._owner_of(visit)):
                 return await self._look_up(visit, prefixes)
@@ -230,11 +238,14 @@ class Redirector:
             entry = self.cache.current(visit.host, visit.path)
             if entry := entry or await self.cache.load(visit.host, visit.path):
                 return entry
-        above = await find_above(self.cache, self._resources.database, visit.host, prefixes)
-        if above is None:
-            return None
-        entry, visit.rest = above
-        return entry
+        return await self._find_above(visit, prefixes)
+
+    async def _find_above(
+        self, visit: Visit, prefixes: Prefixes, *, in_any_case: bool = False
+    ) -> CachedLink | None:
+        database = self._resources.database
+        above = await find_above(self.cache, database, visit.host, prefixes, in_any_case=in_any_case)
+        return _with_rest(visit, above)
 
     async def _find_meant(self, visit: Visit) -> CachedLink | None:
         """The link that the visitor means, where none is found otherwise. Raises as `_find`."""
@@ -248,24 +259,12 @@ class Redirector:
             visit.query,
             ignores_case=visit.settings.ignores_case,
         )
-        if meant is None:
-            return await self._find_above_in_any_case(visit)
-        entry, visit.query = meant
-        return entry
-
-    async def _find_above_in_any_case(self, visit: Visit) -> CachedLink | None:
-        if not visit.settings.ignores_case:
-            return None
-        prefixes, database = path_prefixes(visit.raw_path), self._resources.database
-        above = await find_above(self.cache, database, visit.host, prefixes, in_any_case=True)
-        if above is None:
-            return None
-        entry, visit.rest = above
-        return entry
-
-    async def _follow_above(self, visit: Visit, above: Above) -> Answer:
-        entry, visit.rest = above
-        return await self._follow(visit, entry)
+        if meant:
+            entry, visit.query = meant
+            return entry
+        if visit.settings.ignores_case:
+            return await self._find_above(visit, path_prefixes(visit.raw_path), in_any_case=True)
+        return None
 
     async def _look_up(self, visit: Visit, prefixes: Prefixes) -> Answer:
         """The answer for a request that the cache can't answer. Raises LinkUnavailable or StorageError."""
@@ -273,10 +272,8 @@ class Redirector:
             return await self._tell_ahead(visit.without_end(ahead.SUFFIX))
         if visit.path is not None and (answer := await self._look_up_path(visit, visit.path)):
             return answer
-        if above := await find_above(self.cache, self._resources.database, visit.host, prefixes):
-            return await self._follow_above(visit, above)
-        if meant := await self._find_meant(visit):
-            return await self._follow(visit, meant)
+        if entry := await self._find_above(visit, prefixes) or await self._find_meant(visit):
+            return await self._follow(visit, entry)
         return await self._code_of_meant(visit) or self._lost(visit)
 
     async def _code_of_meant(self, visit: Visit) -> Answer | None:
@@ -331,20 +328,18 @@ class Redirector:
                 if withheld.reason:
                     await self._recorder.record(withheld.outcome, withheld.reason, visit, entry, arrival)
                 return withheld.answer
-        variant = None
         if target and outcome is _WEB:
             answer, variant = answer_by_rule(visit, entry, target), target.variant
             click_id = await self._recorder.record(outcome, reason, visit, entry, arrival, variant=variant)
         else:
             click_id = earlier or await self._recorder.record(outcome, reason, visit, entry, arrival)
+            page = None
             if outcome is _APP_PAGE and client.kind is ClientKind.IN_APP_BROWSER:
                 browsers = self._in_app_browsers
-                answer = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
-            else:
-                page = None
-                if outcome is _APP_STORE and not reason:
-                    page = await self._store_pages.page(visit, entry, arrival)
-                answer = page or answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
+                page = in_app_page(visit, entry, client, self._proxies, browsers, click_id=click_id)
+            elif outcome is _APP_STORE and not reason:
+                page = await self._store_pages.page(visit, entry, arrival)
+            answer = page or answer_for(outcome, visit, entry, client, self._proxies, click_id=click_id)
         if click_id and answer.takes_click_id:
             answer.add_click_id(click_id)
         return answer
