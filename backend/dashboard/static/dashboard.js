@@ -223,6 +223,8 @@ async function look() {
       // The service can't be reached just now, or the session has ended: asking goes on.
     }
   }
+  // What can only be done while it goes on.
+  for (const action of live.querySelectorAll('[data-live-open]')) action.hidden = isOver;
   if (!isOver) setTimeout(look, LOOK_EVERY);
 }
 

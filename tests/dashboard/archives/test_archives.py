@@ -108,6 +108,7 @@ def test_an_archive_that_is_made_is_followed_in_place(page: Page, running: Servi
     page.on("console", lambda message: messages.append(message.text))
     expect(card.locator(".badge")).to_have_text("Ready", timeout=90_000)
     expect(card.locator("[data-live-said]")).to_have_text("It is ready. Look again to download it.")
+    expect(card.locator("summary", has_text="Give up")).to_be_hidden()  # it would delete what is ready
     expect(page.locator("[data-announce]")).to_have_text("Ready. It is ready. Look again to download it.")
     count = len(asked)
     page.wait_for_timeout(4500)
