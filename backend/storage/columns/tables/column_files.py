@@ -20,7 +20,7 @@ from duckdb import CatalogException, DuckDBPyConnection
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.ids import OrgId
-from backend.storage.columns.tables.database_files import NEW, DatabaseFile, beside, delete, move
+from backend.storage.columns.tables.database_files import DatabaseFile, beside, delete, move
 from backend.storage.columns.tables.forgetting import is_to_be_rewritten
 from backend.storage.columns.tables.moments import Moments
 from backend.storage.columns.tables.schema import CLICK_TABLES, FORMAT, TABLES
@@ -132,7 +132,7 @@ class ColumnFiles:
         with self._main.connection() as connection:
             if read_numbering(connection) != copies.numbering:
                 return False
-            copy = DatabaseFile(self._duckdb, beside(self._main.path, NEW), f"{self.org_id}{NEW}")
+            copy = self._main.new
             if copy.path in copies.paths:
                 copy.attach()
                 try:
@@ -168,13 +168,12 @@ class ColumnFiles:
                 _logger.warning("The columns in %s are made anew: they have another format", self.name)
                 return False
             listed = connection.execute("SELECT first_day FROM click_files ORDER BY first_day").fetchall()
-        clicks = {first_day: self._click_file(first_day) for (first_day,) in listed}
-        if missing := [file.path.name for file in clicks.values() if not file.path.exists()]:
+        self._clicks = {first_day: self._click_file(first_day) for (first_day,) in listed}
+        if missing := [file.path.name for file in self._clicks.values() if not file.path.exists()]:
             _logger.warning("The columns in %s are made anew: %s is missing", self.name, missing[0])
             return False
-        for first_day, file in clicks.items():
+        for file in self._clicks.values():
             file.attach()
-            self._clicks = {**self._clicks, first_day: file}
         if not self._clicks:
             self._begin(0)
         return True
@@ -200,7 +199,7 @@ class ColumnFiles:
         path = self._folder / f"{self.org_id}.clicks{month}{SUFFIX}"
         return DatabaseFile(self._duckdb, path, f"{self.org_id}.clicks{month}")
 
-    def _begin(self, first_day: int) -> DatabaseFile:
+    def _begin(self, first_day: int) -> None:
         """Begin a file of clicks. It counts once the first file names it."""
         file = self._click_file(first_day)
         file.attach_new(CLICK_TABLES)
@@ -211,18 +210,15 @@ class ColumnFiles:
             file.detach()
             raise
         self._clicks = {**self._clicks, first_day: file}
-        return file
 
     def _clicks_of(self, connection: DuckDBPyConnection, day: int) -> str:
         """The catalogue of a day's clicks. Where a month begins, that may be a new one."""
-        last_day, last = list(self._clicks.items())[-1]
+        last = max(self._clicks)
         month = date.fromordinal(_EPOCH + day).replace(day=1).toordinal() - _EPOCH
-        if month > last_day and self._is_full(connection, last, month):
-            last = self._begin(month)
+        if month > last and self._is_full(connection, self._clicks[last], month):
+            self._begin(month)
             show_clicks(connection, self._click_catalogs())
-            return last.catalog
-        first_days = [first_day for first_day in self._clicks if first_day <= day]
-        return self._clicks[first_days[-1] if first_days else 0].catalog
+        return self._clicks[max((first for first in self._clicks if first <= day), default=0)].catalog
 
     def _click_catalogs(self) -> list[str]:
         return [file.catalog for file in self._clicks.values()]

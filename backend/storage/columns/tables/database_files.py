@@ -70,12 +70,17 @@ class DatabaseFile:
         connection.execute(f"USE {self.catalog}")
         return connection
 
+    @property
+    def new(self) -> DatabaseFile:
+        """The file that a copy is written into."""
+        return DatabaseFile(self._duckdb, beside(self.path, NEW), f"{self._name}{NEW}")
+
     def copy(self, copying: DuckDBPyConnection) -> Path:
         """Write a copy of the file as it is now, without the bytes of rows that were deleted.
 
         Returns where it is. Raises duckdb.Error, and then nothing is left of it.
         """
-        copy = DatabaseFile(self._duckdb, beside(self.path, NEW), f"{self._name}{NEW}")
+        copy = self.new
         delete(copy.path)
         try:
             copy.attach()
