@@ -67,8 +67,8 @@ def _questions(folder: Path) -> Iterator[Question]:
     if fixtures:
         yield from _of_device_detector(fixtures)
     if (crawlers := folder / "fixtures/crawlers.yml").exists():
-        yield Question("isbot: robots that count", _named(crawlers), _counts)
         robots = _named(crawlers)
+        yield Question("isbot: robots that count", robots, _counts)
         yield Question("isbot: the same but plain programs", robots, _is_person)
         yield Question(
             "isbot: browsers that don't count", _named(folder / "fixtures/browsers.yml"), _is_robot
