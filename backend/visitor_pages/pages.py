@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader
@@ -17,6 +18,7 @@ _templates = Environment(
     loader=PackageLoader("backend.visitor_pages"), autoescape=True, trim_blocks=True, lstrip_blocks=True
 )
 _COPY = _templates.get_template("copy.js").render()
+# Of pages whose form takes a click of the link: it keeps a double tap from taking two.
 _ONCE = _templates.get_template("once.js").render()
 _HOST = re.compile(r"([^:/?#]+://(?:[^/?#]*@)?)([^/?#]*)")
 
@@ -36,7 +38,7 @@ class Refused(IntEnum):
     LATER = 1
 
 
-def form_page(look: Look, template: str, **values: object) -> VisitorPage:
+def form_page(look: Look, template: str, **values: Any) -> VisitorPage:
     """A page that sends a form to this service."""
     return _page(look, template, has_form=True, **values)
 
@@ -57,18 +59,27 @@ def password(look: Look, refused: Refused | None = None, *, is_picture: bool = F
     title, text = look.title_and_text("password")
     label, button = texts["password_form"]
     problem = "" if refused is None else texts["password_refused"][refused]
-    values = {"title": title, "text": text, "label": label, "button": button, "problem": problem}
-    if is_picture:
-        return _page(look, "password.html", has_form=True, **values)
-    return _page_sent_once(look, "password.html", **values)
+    return _page(
+        look,
+        "password.html",
+        has_form=True,
+        script=None if is_picture else _ONCE,
+        title=title,
+        text=text,
+        label=label,
+        button=button,
+        problem=problem,
+    )
 
 
 def to_continue(look: Look) -> VisitorPage:
     """The page before a link with few clicks, whose button is a form that programs do not send."""
     title, text = look.texts()["to_continue"]
-    return _page_sent_once(
+    return _page(
         look,
         "continue.html",
+        has_form=True,
+        script=_ONCE,
         title=title,
         text=text,
         button=look.texts()["leads_on"][0],
@@ -78,30 +89,30 @@ def to_continue(look: Look) -> VisitorPage:
 
 def app_page(look: Look, social: Mapping[str, str], app_address: str, web: str) -> VisitorPage:
     """A page with a button that opens the app, for browsers that open apps only after a tap."""
-    return _buttons(look, social, "opens_app", [("app", app_address)], web)
+    return _buttons(look, social, "opens_app", {"app": app_address}, web)
 
 
 def in_app_page(look: Look, social: Mapping[str, str], buttons: PageButtons, web: str) -> VisitorPage:
     """A page by which a link leaves an in-app browser, whose menu is the way if no button is known."""
-    found = [("app", buttons.app), ("leave", buttons.browser)]
-    return _buttons(look, social, "in_app", [(name, to) for name, to in found if to], web)
+    return _buttons(look, social, "in_app", {"app": buttons.app, "leave": buttons.browser}, web)
 
 
 def mail_page(
     look: Look, social: Mapping[str, str], app: str | None, store: str | None, web: str
 ) -> VisitorPage:
     """A page with a button that opens the app and one for the store, for who comes out of a mail."""
-    found = [("app", app), ("get_app", store)]
-    return _buttons(look, social, "by_mail", [(name, to) for name, to in found if to], web)
+    return _buttons(look, social, "by_mail", {"app": app, "get_app": store}, web)
 
 
 def store_page(look: Look, social: Mapping[str, str], store: str, copied: str) -> VisitorPage:
     """A page before the App Store, whose button copies a text. Without JavaScript it still leads on."""
     texts = look.texts()
     (title, text), (button, other) = texts["store"], texts["to_store"]
-    html = _html(
+    return _page(
         look,
         "store.html",
+        has_form=True,
+        script=_COPY,
         title=social.get("social_title") or title,
         text=text,
         store=store,
@@ -110,13 +121,12 @@ def store_page(look: Look, social: Mapping[str, str], store: str, copied: str) -
         other=other,
         report=texts["report"][0],
     )
-    return VisitorPage(html, content_policy(look.brand, has_form=True, script=_COPY))
 
 
 def _buttons(
-    look: Look, social: Mapping[str, str], name: str, addresses: Sequence[tuple[str, str]], web: str
+    look: Look, social: Mapping[str, str], name: str, addresses: Mapping[str, str | None], web: str
 ) -> VisitorPage:
-    """A page with a button for each address, whose label is the first text of that name."""
+    """A page with a button for each address that is known, whose label is the first text of that name."""
     texts = look.texts()
     title, text = look.title_and_text(name)
     return form_page(
@@ -124,7 +134,7 @@ def _buttons(
         "app.html",
         title=social.get("social_title") or title,
         text=social.get("social_description") or text if name == "opens_app" else text,
-        buttons=[(texts[label][0], address) for label, address in addresses],
+        buttons=[(texts[label][0], address) for label, address in addresses.items() if address],
         other=texts["leave" if name == "in_app" else "app"][1],
         web=web,
         report=texts["report"][0],
@@ -171,21 +181,12 @@ def preview(look: Look, domain: str, social: Mapping[str, str], web: str) -> Vis
     )
 
 
-def _page_sent_once(look: Look, template: str, **values: object) -> VisitorPage:
-    """A page whose form takes a click of the link: its script keeps a double tap from taking two. The form
-    works without scripts, too."""
-    return VisitorPage(
-        _html(look, template, is_sent=True, **values),
-        content_policy(look.brand, has_form=True, script=_ONCE),
-    )
-
-
-def _page(look: Look, template: str, *, has_form: bool = False, **values: object) -> VisitorPage:
-    return VisitorPage(_html(look, template, **values), content_policy(look.brand, has_form=has_form))
-
-
-def _html(look: Look, template: str, **values: object) -> str:
+def _page(
+    look: Look, template: str, *, has_form: bool = False, script: str | None = None, **values: object
+) -> VisitorPage:
+    """The page of this template, which has this script in it, and works without, too."""
     brand = look.brand
-    return _templates.get_template(template).render(
-        language=look.language, brand=brand, style=brand.style, **values
+    html = _templates.get_template(template).render(
+        language=look.language, brand=brand, style=brand.style, script=script, **values
     )
+    return VisitorPage(html, content_policy(brand, has_form=has_form, script=script))
