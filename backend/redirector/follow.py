@@ -216,7 +216,7 @@ class Redirector:
             return _NOT_ALLOWED
         try:
             with self._lane.used(self._owner_of(visit)):
-                entry = await self._find(visit, prefixes) or await self._find_meant(visit)
+                entry = await self._find(visit, prefixes)
                 state = entry.link.state_at(self._clock()) if entry else None
                 if entry is None or not entry.link.limits.asks_by_form or state in _TURNED_OFF:
                     is_report = visit.path == link_reports.PATH
@@ -233,12 +233,12 @@ class Redirector:
         return passwords.remember(entry.link, answer) if has_password else answer
 
     async def _find(self, visit: Visit, prefixes: Prefixes) -> CachedLink | None:
-        """The link that a visit asks for, at its path or above. Raises LinkUnavailable or StorageError."""
+        """The link at a visit's path, above, or that is meant. Raises LinkUnavailable or StorageError."""
         if visit.path is not None:
             entry = self.cache.current(visit.host, visit.path)
             if entry := entry or await self.cache.load(visit.host, visit.path):
                 return entry
-        return await self._find_above(visit, prefixes)
+        return await self._find_above(visit, prefixes) or await self._find_meant(visit)
 
     async def _find_above(
         self, visit: Visit, prefixes: Prefixes, *, in_any_case: bool = False
@@ -346,7 +346,7 @@ class Redirector:
 
     async def _tell_ahead(self, visit: Visit) -> Answer:
         """Where a short URL leads. Nothing is recorded: nobody has gone there yet."""
-        entry = await self._find(visit, path_prefixes(visit.raw_path)) or await self._find_meant(visit)
+        entry = await self._find(visit, path_prefixes(visit.raw_path))
         arrival = self._arrivals.of(visit)
         decision = self._decider.decide(visit, entry, arrival, goes_on=True) if entry else None
         if decision is None:
