@@ -138,15 +138,11 @@ async def test_loads_go_on_when_nobody_waits(
 
 
 async def test_a_load_keeps_what_it_has(
-    database: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that ends in the middle of a load leaves its rows to the next one, which goes on there."""
     monkeypatch.setattr(click_rows, "CLICKS_PER_TRANSACTION", 100)
     monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.0)
-    organization = await make_organization()
     await store_blocks(database, organization.id, 30, 100)
     some, loaded = asyncio.Event(), 0
     note = projection.Projection._note
@@ -182,10 +178,7 @@ async def not_ready(projections: Projections, org_id: OrgId) -> FactsNotReady:
 
 
 async def test_what_is_said_while_figures_are_not_there(
-    database: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who waits for figures that are made anew hears how far they are; who waits for new facts hears that."""
     monkeypatch.setattr(projection, "_CATCH_UP_SECONDS", 0.0)
@@ -196,7 +189,6 @@ async def test_what_is_said_while_figures_are_not_there(
         return await load(*arguments, **named)
 
     monkeypatch.setattr(projection, "load", load_slowly)
-    organization = await make_organization()
     await store_blocks(database, organization.id, 1, 100)
     async with host(database, tmp_path) as projections:
 
@@ -216,10 +208,7 @@ async def test_what_is_said_while_figures_are_not_there(
 
 
 async def test_a_file_that_is_deleted_while_it_is_loaded(
-    database: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody waits for the load that is lost: who asks next has the file made anew."""
     is_begun, begun = asyncio.Event(), 0
@@ -233,7 +222,6 @@ async def test_a_file_that_is_deleted_while_it_is_loaded(
         return await load(*arguments, **named)
 
     monkeypatch.setattr(projection, "load", load_for_ever_at_first)
-    organization = await make_organization()
     await store_blocks(database, organization.id, 1, 100)
     async with host(database, tmp_path) as projections:
         asked = asyncio.create_task(is_ready(projections, organization.id))

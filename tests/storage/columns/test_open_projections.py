@@ -19,22 +19,20 @@ from backend.storage.columns.tables.store import ColumnStore
 from backend.storage.driver.mongo import Database
 from backend.system.clock import utc_now
 from tests.conftest import OrganizationFactory
+from tests.facts.organizations import TestOrganization
 from tests.polling import until
 from tests.storage.columns.heavy_feeds import store_blocks
 from tests.storage.columns.hosts import CountClicks, count, host
 
 
 async def test_what_could_not_be_written_anew_is_not_noted_as_done(
-    database: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that is in use all the time is tried again soon, and not when the next hour is over."""
     monkeypatch.setattr(open_projections, "_CLOSE_SECONDS", 0.05)
     monkeypatch.setattr(open_projections, "_REPLACE_TRIES", 2)
     monkeypatch.setattr(column_files, "is_to_be_rewritten", lambda connection, catalog, now: True)
-    organization, note = await make_organization(), tmp_path / KEPT_UP
+    note = tmp_path / KEPT_UP
     async with host(database, tmp_path) as projections:
         assert await count(projections, database, organization.id) == 0
         async with projections._open.using(organization.id):
@@ -96,13 +94,9 @@ async def test_room_is_made_only_by_files_that_nobody_uses(
 
 
 async def test_who_leaves_while_a_file_is_opened(
-    database: Database,
-    make_organization: OrganizationFactory,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    database: Database, organization: TestOrganization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next who asks uses what was opened: no file is open that nobody knows of, nor is one made anew."""
-    organization = await make_organization()
     await store_blocks(database, organization.id, 1, 10)
     go_on, is_opening = threading.Event(), threading.Event()
     attach = ColumnStore.attach
