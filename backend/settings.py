@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import OperatorError
-from backend.domain.fields.receiver_url import is_loopback_url
+from backend.domain.fields.addresses.receiver_url import is_loopback_url
 from backend.domain.taps.in_app_browsers import InAppBrowsers, packaged_in_app_browsers, read_in_app_browsers
 from backend.domain.web.host_names import normalize_host
 from backend.domain.web.name_servers import parse_name_server

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.fields.destination_templates import has_placeholders
+from backend.domain.fields.addresses.destination_templates import has_placeholders
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
 from backend.storage.driver.mongo import Database

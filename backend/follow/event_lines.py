@@ -13,8 +13,8 @@ from typing import Any
 
 from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import Event, EventType
-from backend.domain.fields.json_times import exact_time_json
 from backend.domain.fields.spreadsheets import csv_line
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.follow.event_fields import fields_of, values_of
 
 _MORE = "more"

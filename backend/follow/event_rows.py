@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.feed.events import Event, EventType
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.follow.event_fields import FieldKind, fields_of, values_of
 from backend.follow.event_lines import as_json
 

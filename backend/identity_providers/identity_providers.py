@@ -19,7 +19,7 @@ from backend.domain.accounts.single_sign_on.provided_person import ProvidedPerso
 from backend.domain.accounts.single_sign_on.provider import IdentityProvider
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.errors import InvalidField
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.identity_providers.id_token import Expectation, UnknownSigningKey, key_set, verify
 from backend.version import VERSION
 from backend.web_client.guarded_client import GuardedAnswer, GuardedClient

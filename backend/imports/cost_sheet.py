@@ -16,7 +16,7 @@ from backend.domain.costs.input import COST_FIELDS, COST_REQUIRED, told_before, 
 from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
 from backend.domain.fields.rules import parse_fields
 from backend.domain.fields.spreadsheets import as_it_was
-from backend.domain.fields.written_times import without_midnight, written_day
+from backend.domain.fields.times.written_times import without_midnight, written_day
 from backend.imports.csv_file import UnreadableCsv, lines_of_table
 
 # The columns, by their names in lower case: GA4, Google Ads, Meta, Microsoft, LinkedIn and TikTok.

@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.domain.errors import InvalidField, shown_name
 from backend.domain.fields.rules import Rule
-from backend.domain.fields.written_times import written_moment
+from backend.domain.fields.times.written_times import written_moment
 from backend.domain.links.input import (
     CREATE_FIELDS,
     CREATE_OPTIONAL,

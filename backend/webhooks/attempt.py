@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.domain.webhooks.deliveries import MOST_IDS, Delivery
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.domain.webhooks.requests import WebhookRequest

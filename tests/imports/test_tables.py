@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.spreadsheets import csv_line
-from backend.domain.fields.written_times import written_moment
+from backend.domain.fields.times.written_times import written_moment
 from backend.imports.csv_file import lines_of_table, read_lines
 from backend.imports.link_csv import read_rows
 from backend.imports.other_services.preset_rows import read_preset

@@ -8,7 +8,7 @@ import click
 
 from backend.cli.command import CommandResult, stored
 from backend.cli.options import org_option
-from backend.domain.fields.written_times import written_day, written_moment
+from backend.domain.fields.times.written_times import written_day, written_moment
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database

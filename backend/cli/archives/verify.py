@@ -17,7 +17,7 @@ from backend.archives.verification import Verification, verify_archive
 from backend.cli.options import json_option
 from backend.cli.printable import printable
 from backend.cli.table import table
-from backend.domain.fields.written_times import written_day
+from backend.domain.fields.times.written_times import written_day
 from backend.domain.ledger.statements import Statement
 from backend.system.clock import utc_now
 

@@ -21,8 +21,8 @@ from backend.cli.printable import printable
 from backend.domain.errors import InvalidField, OperatorError
 from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import USUAL_TYPES, Event, EventType
-from backend.domain.fields.json_times import exact_time_json
 from backend.domain.fields.rules import Instant
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.domain.ids import OrgId
 from backend.environment import load_settings
 from backend.follow.clickhouse.target import ClickHouseTarget

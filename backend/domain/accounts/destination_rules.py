@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPattern
+from backend.domain.fields.addresses.address_patterns import AddressPattern
 from backend.domain.fields.rules import Schema
 
 MOST_PATTERNS = 200

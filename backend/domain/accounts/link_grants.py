@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.domain.accounts.destination_rules import PatternList
 from backend.domain.errors import InvalidField, raise_all, unknown_fields
-from backend.domain.fields.address_patterns import AddressPattern, AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPattern, AddressPatterns
 from backend.domain.fields.rules import HostName, Schema
 
 # Anybody can read the key: what it may do is said in full, with scheme and port.

@@ -10,8 +10,8 @@ from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import why
-from backend.domain.fields.json_times import time_json, with_times
 from backend.domain.fields.shapes import ANY_OBJECT, JsonForm, TimeText, UuidText, json_of
+from backend.domain.fields.times.json_times import time_json, with_times
 from backend.domain.ids import TagId
 from backend.domain.mail.language import Language
 

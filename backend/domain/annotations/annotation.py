@@ -10,8 +10,8 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.period import EARLIEST, LATEST
 from backend.domain.errors import InvalidField
 from backend.domain.fields.answer_schemas import TEXT, UUID, or_null
-from backend.domain.fields.json_times import time_json
 from backend.domain.fields.rules import Flag, Instant, Schema, Text, Uuid, parse_string
+from backend.domain.fields.times.json_times import time_json
 from backend.domain.ids import AnnotationId, LinkId, OrgId
 from backend.domain.resources.resource import (
     FilterOperator,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain.feed.events import Event
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.fields.times.json_times import exact_time_json
 
 
 def event_json(event: Event) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from backend.domain.accounts.actors import ActorKind
 from backend.domain.alerts.json_form import AlertEventJson
 from backend.domain.apps.installs import AppPlatform, Match
 from backend.domain.feed.events import EventType
-from backend.domain.fields.json_times import exact_time_json, with_times
 from backend.domain.fields.shapes import (
     ANY_OBJECT,
     AmountText,
@@ -25,6 +24,7 @@ from backend.domain.fields.shapes import (
     Sha256Text,
     UuidText,
 )
+from backend.domain.fields.times.json_times import exact_time_json, with_times
 from backend.domain.ids import CustomerId, InstallId
 from backend.domain.links.destinations.destination import Outcome
 from backend.domain.links.json_form import OwnLinkJson

@@ -29,8 +29,8 @@ from typing import (
 )
 
 from backend.domain.fields import answer_schemas as schemas
-from backend.domain.fields.json_times import exact_time_json, time_json
 from backend.domain.fields.rules import Schema
+from backend.domain.fields.times.json_times import exact_time_json, time_json
 
 JsonShape = type[Mapping[str, Any]]
 ShapeT = TypeVar("ShapeT", bound=Mapping[str, Any])

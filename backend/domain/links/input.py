@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
-from backend.domain.fields.destination_templates import DestinationAddress
+from backend.domain.fields.addresses.destination_templates import DestinationAddress
+from backend.domain.fields.addresses.signed_addresses import is_signed
 from backend.domain.fields.item_names import ItemName
 from backend.domain.fields.rules import (
     Flag,
@@ -21,7 +22,6 @@ from backend.domain.fields.rules import (
     WebAddress,
     parse_fields,
 )
-from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.limits import LIMIT_FIELDS, NO_LIMITS
 from backend.domain.links.links import (

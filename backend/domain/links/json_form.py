@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from backend.domain.fields.addresses.signed_addresses import is_signed
 from backend.domain.fields.shapes import AnyObject, Count, TimeText, UuidText, json_of
-from backend.domain.fields.signed_addresses import is_signed
 from backend.domain.ids import LinkId, OrgId, TagId
 from backend.domain.links.limits import LIMIT_FIELDS
 from backend.domain.links.links import FALLBACK_FIELDS, SOCIAL_FIELDS, UTM_FIELDS, CreatedBy, Link, LinkState

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from backend.domain.fields.destination_templates import is_rest
+from backend.domain.fields.addresses.destination_templates import is_rest
 from backend.domain.fields.rules import LinkPath
 from backend.domain.web.host_names import normalize_host
 from backend.domain.web.short_urls import LONGEST_PATH, link_path

@@ -9,8 +9,8 @@ from enum import Enum, StrEnum
 from typing import Any
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.json_times import time_json
 from backend.domain.fields.rules import Rule, Schema, Word
+from backend.domain.fields.times.json_times import time_json
 
 
 class MadeBy(StrEnum):

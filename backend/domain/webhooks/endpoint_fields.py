@@ -8,8 +8,8 @@ from typing import Any
 
 from backend.domain.errors import InvalidField
 from backend.domain.feed.events import EventType
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.domain.fields.item_names import ItemName
-from backend.domain.fields.receiver_url import ReceiverUrl
 from backend.domain.fields.rules import Flag, Rule, Schema, Uuid, Word
 from backend.domain.webhooks.endpoint import Form
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.domain.feed.event_json import event_json
 from backend.domain.feed.events import Event
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.domain.ids import LinkId
 from backend.domain.webhooks.chat_messages import chat_message
 from backend.domain.webhooks.endpoint import Endpoint, Form

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.domain.fields.written_times import written_moment
+from backend.domain.fields.times.written_times import written_moment
 from backend.imports.cells import left_out_of, place_of
 from backend.imports.csv_file import Line, UnreadableCsv, read_lines
 from backend.imports.other_services.named_apps import NamedApps

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from backend.domain.fields.written_times import written_moment
+from backend.domain.fields.times.written_times import written_moment
 from backend.imports.cells import SHORT_URL, Defaults, completed_cells, left_out_of, parse_defaults, place_of
 from backend.imports.other_services.foreign_links import ForeignLink, UnreadableLinks, key, read_foreign_links
 from backend.imports.other_services.presets import Preset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.links.destinations.web_address import encoded_address
 from backend.domain.web.short_urls import host_of
 from backend.redirector.answers import pages

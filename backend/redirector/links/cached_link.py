@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 from backend.domain.accounts.apps import Apps
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import OrgId, TagId
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.forwarding import Forwarding, filled_in

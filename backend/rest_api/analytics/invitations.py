@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from backend.domain.accounts.permissions import Permission
-from backend.domain.fields.json_times import exact_time_json
 from backend.domain.fields.rules import Text
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.domain.links.links import CreatedBy
 from backend.domain.links.listing import NEWEST_FIRST, LinkFilter
 from backend.json_api import error_table

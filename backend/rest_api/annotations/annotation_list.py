@@ -8,8 +8,8 @@ from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.annotations.link_change import LinkChange
 from backend.domain.feed.events import EventType
 from backend.domain.fields.answer_schemas import TEXTS, answer_object
-from backend.domain.fields.json_times import exact_time_json
 from backend.domain.fields.rules import Schema
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.rest_api.resources.operations import query_of
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.operation import Operation, reference

@@ -10,8 +10,8 @@ from quart import Response
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.period import days_by_clock
 from backend.domain.clicks.rows import COLUMNS, RowFormat, Selection
-from backend.domain.fields.json_times import exact_time_json
 from backend.domain.fields.rules import Schema, Uuid, Word, WrittenInstant
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.json_api import error_table
 from backend.rest_api.links.reference import own_link
 from backend.rest_api.routes.blueprint import caller, reach

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from backend.domain.fields.json_times import seconds_json
 from backend.domain.fields.shapes import Count, TimeText, json_of
+from backend.domain.fields.times.json_times import seconds_json
 from backend.domain.links.links import UTM_FIELDS, Link
 from backend.domain.links.tags import Tag
 from backend.domain.links.utm_templates import UtmTemplate

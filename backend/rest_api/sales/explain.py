@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.accounts.permissions import Permission
 from backend.domain.analytics.input import CREDIT_FIELDS, parse_rules
 from backend.domain.errors import FieldError
-from backend.domain.fields.json_times import exact_time_json
+from backend.domain.fields.times.json_times import exact_time_json
 from backend.domain.sales.credit import CreditShare
 from backend.domain.sales.explanation import CreditStep, Verdict, touch_in_words
 from backend.domain.sales.refunds import Refund

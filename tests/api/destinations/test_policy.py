@@ -10,7 +10,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId
 from backend.storage.accounts.organizations import set_destination_rules
 from backend.storage.driver.mongo import Database

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.storage.accounts.domain_owners import DomainOwners
 from backend.web.current import Resources
 from tests.api.link_calls import API, link_body

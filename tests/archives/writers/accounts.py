@@ -36,7 +36,7 @@ from backend.domain.domains.input import (
     LONGEST_TEXT as LONGEST_PAGE_TEXT,
 )
 from backend.domain.domains.settings import OwnText, PageLanguage
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.domain.ids import LinkId, UserId
 from backend.domain.webhooks.retries import LONGEST_ERROR
 from backend.storage.accounts.api_keys import create_api_key

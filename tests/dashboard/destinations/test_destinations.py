@@ -9,7 +9,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.domain.links.reports import LinkReport, ReportReason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPattern, AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPattern, AddressPatterns
 
 
 @pytest.mark.parametrize(

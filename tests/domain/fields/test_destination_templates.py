@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.destination_templates import (
+from backend.domain.fields.addresses.destination_templates import (
     LONGEST_ADDRESS,
     DestinationAddress,
     fill_in,

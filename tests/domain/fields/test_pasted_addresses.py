@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.destination_templates import DestinationAddress
+from backend.domain.fields.addresses.destination_templates import DestinationAddress
 from backend.domain.fields.rules import HostName, WebAddress
 from backend.domain.links.destinations.web_address import encoded_address
 

@@ -10,7 +10,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.domains.input import DOMAIN_FIELDS
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.storage.accounts.domain_settings import store_domain_settings
 from backend.storage.accounts.domains import insert_domain
 from backend.storage.driver.mongo import Database

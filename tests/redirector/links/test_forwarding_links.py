@@ -7,7 +7,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.apps import Apps
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.links.limits import LinkLimits
 from backend.domain.links.links import Behavior
 from backend.domain.links.path_prefixes import path_prefixes

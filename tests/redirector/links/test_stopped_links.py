@@ -11,7 +11,7 @@ import pytest
 
 from backend.app import Service
 from backend.domain.accounts.apps import Apps, IosApp
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Behavior, Hold, Link
 from backend.redirector.links.file import LinkFile

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 
 # Signatures by a key of the provider that everybody may read. Never `none`, nor one by the client's secret.
 ALGORITHMS = (

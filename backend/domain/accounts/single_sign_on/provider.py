@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.domain.fields.rules import HostName, Rule, Schema, Text, parse_string
 from backend.domain.ids import OrgId
 

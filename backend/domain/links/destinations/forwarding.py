@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote_plus
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.destination_templates import (
+from backend.domain.fields.addresses.destination_templates import (
     fill_in,
     has_placeholders,
     parameters_in,

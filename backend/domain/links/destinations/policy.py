@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from backend.domain.accounts.destination_rules import DestinationRules
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPatterns
-from backend.domain.fields.destination_templates import fill_in, sample_of
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.destination_templates import fill_in, sample_of
 from backend.domain.links.destinations.forwarding import refuse_unused_path, varying_addresses
 from backend.domain.links.links import Link
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from urllib.parse import quote, unquote_plus
 
-from backend.domain.fields.signed_addresses import is_signed
+from backend.domain.fields.addresses.signed_addresses import is_signed
 from backend.domain.links.links import UTM_FIELDS, Link, QueryPrecedence
 from backend.domain.web.host_names import InvalidHostName, in_ascii
 

@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
+from backend.domain.fields.addresses.destination_templates import DestinationAddress
 from backend.domain.fields.countries import countries
-from backend.domain.fields.destination_templates import DestinationAddress
 from backend.domain.fields.rules import (
     Instant,
     Rule,

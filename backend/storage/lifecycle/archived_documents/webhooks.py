@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 from backend.domain.fields.rules import Flag, Uuid, parse_string
 from backend.domain.webhooks.endpoint import Form
 from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from backend.concurrency.background_task import BackgroundTask
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPattern, AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPattern, AddressPatterns
 from backend.domain.web.host_names import LONGEST_NAME
 
 _CHECK_SECONDS = 1.0
@@ -35,8 +35,9 @@ _State = tuple[int, int, int]
 def read_block_list(path: Path | None) -> AddressPatterns:
     """The patterns in a file; none without a file.
 
-    A line has a pattern of addresses (domain/fields/address_patterns), or is of the form of /etc/hosts. The
-    text behind a # is a comment. Lines that can't be read are logged and left out. Raises OSError.
+    A line has a pattern of addresses (domain/fields/addresses/address_patterns), or is of the form of
+    /etc/hosts. The text behind a # is a comment. Lines that can't be read are logged and left out. Raises
+    OSError.
     """
     if path is None:
         return AddressPatterns()

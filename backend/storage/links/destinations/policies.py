@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from backend.concurrency.timed_cache import TimedCache
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import OrgId
 from backend.domain.links.destinations.policy import DestinationPolicy
 from backend.storage.accounts.organizations import find_destination_rules

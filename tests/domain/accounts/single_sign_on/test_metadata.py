@@ -11,7 +11,7 @@ from backend.domain.accounts.single_sign_on.provided_person import provided_pers
 from backend.domain.accounts.single_sign_on.provider import IssuerUrl
 from backend.domain.accounts.single_sign_on.refusals import SignInRefused
 from backend.domain.errors import InvalidField
-from backend.domain.fields.receiver_url import ReceiverUrl
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
 
 ISSUER = "https://id.example"
 ALGORITHMS = "id_token_signing_alg_values_supported"

@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.accounts.destination_rules import MOST_PATTERNS, DestinationRules, parse_rules
 from backend.domain.errors import InvalidField
-from backend.domain.fields.address_patterns import AddressPatterns
+from backend.domain.fields.addresses.address_patterns import AddressPatterns
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.destinations.policy import (
     DestinationPolicy,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from backend.domain.fields.signed_addresses import is_signed
+from backend.domain.fields.addresses.signed_addresses import is_signed
 from backend.domain.links.destinations.compiled_rules import CompiledRules
 from backend.domain.links.destinations.web_address import web_address
 from backend.domain.links.input import apply_changes, parse_new_link
