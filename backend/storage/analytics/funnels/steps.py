@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.answer import RowKind
 from backend.domain.analytics.event_properties import EventProperty
 from backend.domain.analytics.funnels.funnel import Funnel, FunnelStep
 from backend.domain.analytics.query import LINK_FIELDS, Field, QueryField
@@ -14,16 +13,8 @@ from backend.storage.analytics.conditions.filters import condition
 from backend.storage.analytics.conditions.links import link_column
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.reach import is_reached
-from backend.storage.analytics.conditions.referring_sites import site_in_sql
+from backend.storage.analytics.conditions.share_values import APART, value_of_click, value_of_share
 from backend.storage.analytics.conditions.tags import TagChoice, choose_tags_by
-
-# What the address of a visit said, for touches that no link led to.
-_OF_ADDRESS = {Field.CAMPAIGN, Field.SOURCE, Field.MEDIUM, Field.TERM, Field.CONTENT}
-_OF_SHARES = {Field.VARIANT: "shares.variant", Field.EVENT: "shares.name"}
-_IS_APART = f"""
-    CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'
-        WHEN shares.link IS NOT NULL AND links.link IS NULL THEN '{RowKind.PURGED_LINKS}' END
-"""
 
 
 class StepConditions:
@@ -60,7 +51,7 @@ class StepConditions:
     @property
     def apart(self) -> str:
         """The kind of a group that has no value."""
-        return _IS_APART if self._funnel.group_by in LINK_FIELDS else "NULL::VARCHAR"
+        return APART if self._funnel.group_by in LINK_FIELDS else "NULL::VARCHAR"
 
     def of_clicks(self, parameters: SqlParameters) -> str:
         """The condition that a row of `clicks`, with its link joined, can be the first step."""
@@ -96,15 +87,8 @@ def _tags_of(connection: DuckDBPyConnection, funnel: Funnel, number: int) -> Tag
 
 def _value(field: QueryField, table: str, parameters: SqlParameters) -> str:
     """The expression of the field's value, for a row of `shares` or of `clicks`."""
-    if isinstance(field, EventProperty):
-        return f"told.metadata[{parameters(field.property_name)}]"
-    if field in LINK_FIELDS:
-        column = "links.id" if field is Field.LINK else f"links.{link_column(field)}"
-        if field in _OF_ADDRESS and table == "shares":
-            return f"CASE WHEN shares.link IS NULL THEN shares.{field.value} ELSE {column} END"
-        return column
-    of_click = "clicks" if table == "clicks" else "earning.click"
-    if field is Field.REFERRING_SITE:
-        return site_in_sql(f"{of_click}.{Field.REFERRER}")
-    own = f"{of_click}.{field.value}"
-    return own if table == "clicks" else _OF_SHARES.get(field, own)
+    if field is Field.LINK:
+        return "links.id"
+    if table == "shares" or isinstance(field, EventProperty):
+        return value_of_share(field, parameters)
+    return f"links.{link_column(field)}" if field in LINK_FIELDS else value_of_click(field, table)

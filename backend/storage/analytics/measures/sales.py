@@ -8,21 +8,18 @@ totals and notes are added up from the same table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from duckdb import DuckDBPyConnection
 
-from backend.domain.analytics.answer import RowKind
-from backend.domain.analytics.event_properties import EventProperty, event_fields
+from backend.domain.analytics.event_properties import event_fields
 from backend.domain.analytics.measures import Measure, MeasureKind
-from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, QueryField, is_of_events
+from backend.domain.analytics.query import CLICK_FIELDS, LINK_FIELDS, TIMES, Field, is_of_events
 from backend.storage.analytics.conditions.empty_tables import nothing_of
 from backend.storage.analytics.conditions.filters import condition
-from backend.storage.analytics.conditions.links import link_column, matching_links
+from backend.storage.analytics.conditions.links import matching_links
 from backend.storage.analytics.conditions.moment_answers import execute_parsed
 from backend.storage.analytics.conditions.parameters import SqlParameters
 from backend.storage.analytics.conditions.queried_period import QueriedPeriod, grouped_by
-from backend.storage.analytics.conditions.referring_sites import site_in_sql
+from backend.storage.analytics.conditions.share_values import APART, OF_ADDRESS, value_of_share
 from backend.storage.analytics.conditions.sql import Sql
 from backend.storage.analytics.conditions.times import TimeColumns
 from backend.storage.analytics.measures.costs import asks_what_has_cost, campaigns_with_cost
@@ -37,14 +34,7 @@ _READ_FOR = {
     "event": {Measure.EVENTS},
     "identify": {Measure.IDENTITIES},
 }  # fmt: skip
-# What the address of a visit says of its source, for visits that no link led to.
-_OF_ADDRESS: Mapping[str, str] = {field: f"shares.{field}" for field in Field if field.is_in_addresses}
-_OF_SHARE: Mapping[Field, str] = {Field.VARIANT: "shares.variant", Field.EVENT: "shares.name"}
 _NOTHING = "NULL::VARCHAR"
-_APART = f"""
-    CASE WHEN NOT shares.has_touch THEN '{RowKind.NOT_CREDITED}'
-        WHEN shares.link IS NOT NULL AND links.link IS NULL THEN '{RowKind.PURGED_LINKS}' END AS apart
-"""
 # Events by properties, whose credit is kept for all queries of a page.
 _JOIN_EVENTS = """
     LEFT JOIN (SELECT record AS told_record, metadata FROM records WHERE kind = 'event') AS told
@@ -111,9 +101,9 @@ def keep_sales(connection: DuckDBPyConnection, period: QueriedPeriod) -> str:
     has_people = query.needs(MeasureKind.PEOPLE)
     columns = [
         f"{times.number or 'NULL::INTEGER'} AS part",
-        _APART if query.has_kinds_of_touches else f"{_NOTHING} AS apart",
+        f"{APART if query.has_kinds_of_touches else _NOTHING} AS apart",
         *(
-            f"{_of_share(field, parameters)} AS by_{name}"
+            f"{value_of_share(field, parameters)} AS by_{name}"
             for field, name in zip(period.group_by, period.columns, strict=True)
             if field not in {*TIMES, Field.TAG}
         ),
@@ -153,7 +143,7 @@ def single_sales_of(connection: DuckDBPyConnection, period: QueriedPeriod) -> Sq
     shares = shares_of(connection, period, _kinds(period), parameters)
     earning = earning_of(connection, shares)
     conditions = [*conditions_of_shares(period, parameters), f"NOT {_is_left_out(period, parameters)}"]
-    campaign = _of_share(Field.CAMPAIGN, parameters)
+    campaign = value_of_share(Field.CAMPAIGN, parameters)
     return parameters.whole(f"""
         WITH shares AS ({shares.text}), earning AS ({earning}),
         matching_links AS ({matching_links(period, parameters)})
@@ -236,32 +226,18 @@ def _groups(period: QueriedPeriod) -> list[str]:
     return [*columns, *(["apart AS apart"] if columns and period.query.has_kinds else [])]
 
 
-def _of_share(field: QueryField, parameters: SqlParameters) -> str:
-    """The expression of this field's value for a share."""
-    if isinstance(field, EventProperty):
-        return f"told.metadata[{parameters(field.property_name)}]"
-    if field in LINK_FIELDS:
-        column = f"links.{link_column(field)}"
-        if field not in _OF_ADDRESS:
-            return column
-        return f"CASE WHEN shares.link IS NULL THEN {_OF_ADDRESS[field]} ELSE {column} END"
-    if field is Field.REFERRING_SITE:
-        return site_in_sql(f"earning.click.{Field.REFERRER}")
-    return _OF_SHARE.get(field, f"earning.click.{field}")
-
-
 def conditions_of_shares(period: QueriedPeriod, parameters: SqlParameters) -> list[str]:
     """Which shares count. `links` are those that match the query, `earning` the clicks that earned them."""
     query = period.query
     conditions = [f"shares.kind IN ({', '.join(map(parameters, _kinds(period)))})"]
     for name, chosen in query.filters.items():
         if name in CLICK_FIELDS or is_of_events(name):
-            conditions.append(condition(chosen, _of_share(name, parameters), parameters))
+            conditions.append(condition(chosen, value_of_share(name, parameters), parameters))
     if Field.VARIANT in query.fields:
         conditions.append("shares.variant IS NOT NULL")
     if period.filters_links:
         of_address = [
-            condition(chosen, _OF_ADDRESS.get(name, _NOTHING), parameters)
+            condition(chosen, OF_ADDRESS.get(name, _NOTHING), parameters)
             for name, chosen in query.filters.items()
             if name in LINK_FIELDS and name is not Field.TAG
         ]
@@ -280,7 +256,7 @@ def _join_costs(period: QueriedPeriod, parameters: SqlParameters) -> str:
         LEFT JOIN (
             SELECT campaign, list(currency ORDER BY currency) AS currencies
             FROM ({campaigns_with_cost(period, parameters)}) GROUP BY campaign
-        ) AS with_cost ON with_cost.campaign = {_of_share(Field.CAMPAIGN, parameters)}
+        ) AS with_cost ON with_cost.campaign = {value_of_share(Field.CAMPAIGN, parameters)}
     """
 
 
