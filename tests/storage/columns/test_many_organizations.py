@@ -5,25 +5,33 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import duckdb
+import httpx
 import pytest
 
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import begin_deletion
 from backend.storage.accounts.organizations import set_retention_days
 from backend.storage.analytics.question import Facts, LongQuestion, NoAnswer, Question, TooMuch
+from backend.storage.columns.applying import apply
+from backend.storage.columns.loading import load
 from backend.storage.columns.projections import Projections
 from backend.storage.columns.tables.column_files import ColumnFiles
-from backend.storage.columns.tables.store import ColumnStore
+from backend.storage.columns.tables.state import read_state
+from backend.storage.columns.tables.store import ColumnStore, EngineBounds
 from backend.storage.columns.tables.transactions import to_its_end
 from backend.storage.driver.mongo import ClientSession, Database, in_transaction
+from backend.storage.feed.packed import read_packed
 from tests.conftest import OrganizationFactory
+from tests.facts.feeds import place_all
 from tests.facts.organizations import TestOrganization
+from tests.facts.told_history import tell_history
 from tests.polling import until
 from tests.storage.columns.heavy_feeds import store_blocks
 from tests.storage.columns.hosts import CountClicks, count, host, is_ready
@@ -65,6 +73,20 @@ class Large(Question[int]):
         """Collects what can't be spilled."""
         [(count,)] = facts.connection.execute("SELECT len(list(n)) FROM range(20_000_000) AS a(n)").fetchall()
         return int(count)
+
+
+class InterruptedConnection:
+    """A connection between whose statements something else is done."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, between: Callable[[], None]) -> None:
+        self._connection = connection
+        self._between = between
+
+    def execute(self, *arguments: Any) -> duckdb.DuckDBPyConnection:
+        """Execute the statement, and then do what is done between statements."""
+        self._connection.execute(*arguments)
+        self._between()
+        return self._connection
 
 
 class LargeInPieces(LongQuestion[int]):
@@ -139,6 +161,35 @@ async def test_who_has_no_news_waits_for_no_transaction(
         finally:
             go_on.set()
         await asyncio.gather(*writing)
+
+
+async def test_what_is_written_holds_no_file_of_others(
+    client: httpx.AsyncClient,
+    database: Database,
+    make_organization: OrganizationFactory,
+    organization: TestOrganization,
+    tmp_path: Path,
+) -> None:
+    """Between any two statements of a load and of a page, another's files are closed, and opened again."""
+    other = OrgId("other")
+    store = ColumnStore(tmp_path, EngineBounds())
+    files = [store.attach(other, NOW)]
+
+    def reopen() -> None:
+        files.pop().close()
+        files.append(store.attach(other, NOW))
+
+    columns = store.attach(organization.id, NOW).written()
+    interrupted = columns._replace(connection=cast("Any", InterruptedConnection(columns.connection, reopen)))
+    before = read_state(columns.connection).cursor
+    await tell_history(client, organization, database)
+    await place_all(database, organization.id)
+    for _ in range(2):  # into empty tables, and into filled ones
+        await load(database, organization.id, interrupted)
+    page = await read_packed(database, organization.id, before)
+    assert page.entries
+    await apply(database, organization.id, interrupted, page)
+    store.close()
 
 
 async def test_memory_that_others_have(

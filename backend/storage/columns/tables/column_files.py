@@ -100,8 +100,9 @@ class ColumnFiles:
 
     def read_all(self) -> None:
         """Read all that the files have. Raises duckdb.Error where some of it is damaged."""
-        for file in self._files:
-            file.read_all()
+        self._main.read_all(TABLES)
+        for file in self._clicks.values():
+            file.read_all(CLICK_TABLES)
 
     def is_to_be_rewritten(self, now: datetime) -> bool:
         """Whether a file may have bytes of what was deleted."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from duckdb import DuckDBPyConnection, Error
 
-from backend.storage.columns.tables.schema import UPKEEP
+from backend.storage.columns.tables.schema import UPKEEP, tables_in
 from backend.storage.columns.tables.transactions import transaction
 
 # What is kept of a file that was made anew, and a file that is being written.
@@ -93,13 +93,10 @@ class DatabaseFile:
         copy.detach()
         return copy.path
 
-    def read_all(self) -> None:
-        """Read all that the file has. Raises duckdb.Error where some of it is damaged."""
+    def read_all(self, tables: str) -> None:
+        """Read all that the file has in these tables. Raises duckdb.Error where some of it is damaged."""
         with self.connection() as connection:
-            tables = connection.execute(
-                "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
-            ).fetchall()
-            for (table,) in tables:
+            for table in tables_in(tables + UPKEEP):
                 connection.execute(f"SELECT bit_xor(hash(rows)) FROM {table} AS rows").fetchall()
 
 

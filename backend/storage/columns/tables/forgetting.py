@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from duckdb import DuckDBPyConnection
 
+from backend.storage.columns.tables.schema import CLICK_TABLES, TABLES, tables_in
 from backend.storage.columns.tables.staged import milliseconds
 from backend.storage.columns.tables.transactions import transaction
 from backend.storage.columns.tables.written_columns import WrittenColumns
@@ -22,7 +23,7 @@ _BELONGING = {
 }
 _EXPIRED_KEPT = timedelta(days=1)
 # Tables about the files themselves.
-_OF_FILES = ["state", "click_files", "upkeep"]
+_OF_FILES = ("state", "click_files")
 _ANY = " OR ".join(
     f"EXISTS (SELECT 1 FROM {table} WHERE {ages_from} < $oldest)" for table, ages_from in _AGES_FROM.items()
 )
@@ -69,20 +70,17 @@ def forget_all(columns: WrittenColumns) -> None:
             "UPDATE state SET place = 0, mark = NULL, is_loaded = false, done = 0, clicks_until = NULL, "
             "numbering = uuid()"
         )
-        _empty(connection, columns.main)
+        _empty(connection, columns.main, TABLES)
     for catalog in columns.click_catalogs():
         with transaction(connection):
-            _empty(connection, catalog)
+            _empty(connection, catalog, CLICK_TABLES)
 
 
-def _empty(connection: DuckDBPyConnection, catalog: str) -> None:
+def _empty(connection: DuckDBPyConnection, catalog: str, schema: str) -> None:
+    tables = [f"{catalog}.{table}" for table in tables_in(schema) if table not in _OF_FILES]
     # Of a new file, all are empty: to delete nothing takes as long as to delete.
-    tables = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE format('\"{}\"', database_name) = $catalog "
-        "AND NOT temporary AND NOT list_contains($kept, table_name) AND estimated_size > 0",
-        {"catalog": catalog, "kept": _OF_FILES},
-    ).fetchall()
-    if tables:
+    filled = [table for table in tables if connection.execute(f"FROM {table} LIMIT 1").fetchall()]
+    if filled:
         note_forgotten(connection, catalog)
-    for (table,) in tables:
-        connection.execute(f"DELETE FROM {catalog}.{table}")
+    for table in filled:
+        connection.execute(f"DELETE FROM {table}")

@@ -10,6 +10,9 @@ replaced as a whole, with all rows that belong to it, whenever the feed names it
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 # Files of another format are made again.
 FORMAT = 9
 
@@ -103,3 +106,12 @@ CREATE TABLE refunds (record BIGINT, "at" BIGINT, known_at BIGINT, currency VARC
 
 CREATE TABLE installs (id VARCHAR, "at" BIGINT, platform VARCHAR, link INTEGER);
 """
+
+
+def tables_in(schema: str) -> Sequence[str]:
+    """The names of the tables that this makes.
+
+    Whoever asked DuckDB for them, as by duckdb_tables(), would hold all files that are open until the end of
+    the transaction: none of them could be closed, and opened again.
+    """
+    return re.findall(r"CREATE TABLE (\w+)", schema)
