@@ -184,10 +184,14 @@ def _has_room(of_one: int, of_all: int, most: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A path of a domain that no link has, and the visits of a stretch of days."""
+    """A path of a domain that no link has, and the visits of a stretch of days.
+
+    `settled` are those of days of which nothing is counted any more.
+    """
 
     path: str
     visits: int
+    settled: int
     last_at: datetime
     referrers: Mapping[str, int]
 

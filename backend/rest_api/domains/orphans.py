@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.input import Day
 from backend.domain.domains.json_form import not_kept_json, orphan_json
-from backend.domain.domains.orphans import LONGEST_PATH, Orphan
+from backend.domain.domains.orphan_pages import MARK_CHARACTERS, OrphanPlace, counts_from, page_behind
 from backend.domain.fields.rules import Text
 from backend.rest_api.domains.domains import DOMAIN_NAME, ONE
 from backend.rest_api.routes.blueprint import caller
+from backend.rest_api.routes.cursor_text import RefusedCursor, read_cursor, write_cursor
 from backend.rest_api.routes.operation import Operation
 from backend.rest_api.routes.parameters import QueryParameter
 from backend.rest_api.routes.query_string import query_error
@@ -24,11 +25,14 @@ from backend.web.current import resources
 _PATH = f"{ONE}/orphans"
 _AT_ONCE = 100
 _DAYS = timedelta(days=30)
-_CURSOR = re.compile(r"(\d{1,15}) (.+)")
+_LONGEST_CURSOR = 8192  # with 1,000 marks of five characters, and a path of 128, both encoded
+_MOST_VISITS = 10**15
+_LATEST = 10**11  # in the year 5138
+_MARKS = re.compile(rf"(?:[\w-]{{{MARK_CHARACTERS}}})*", re.ASCII)
 _QUERY = {
     "from": QueryParameter(Day(), "The first day, in UTC.", default="30 days before to"),
     "to": QueryParameter(Day(), "The day after the last one.", default="tomorrow"),
-    "cursor": QueryParameter(Text(LONGEST_PATH + 20), "The next_cursor of the answer before."),
+    "cursor": QueryParameter(Text(_LONGEST_CURSOR), "The next_cursor of the answer before."),
 }
 
 
@@ -44,19 +48,30 @@ _QUERY = {
 async def get_orphans(name: str, query: dict[str, Any]) -> dict[str, Any]:
     """Up to 100 paths, those of most visits first, with the link that is most like each.
 
-    Bots are not counted. Visits of the last seconds are not there yet. Paths are kept for 90 days.
+    Bots are not counted. Visits of the last seconds are not there yet. Paths are kept for 90 days. All
+    pages are about days up to that of the first one. None repeats or leaves out a path that is visited
+    meanwhile.
     """
     database, org_id = resources().database, caller().org_id
     await find_domain_settings(database, org_id, name)
-    end = query.get("to") or resources().clock().date() + timedelta(days=1)
-    found = await find_orphans(database, org_id, name, query.get("from") or end - _DAYS, end)
-    behind = _behind(found.orphans, query.get("cursor"))
-    page = behind[:_AT_ONCE]
+    question = repr((name, query.get("from"), query.get("to")))
+    place = _place_in(query, question)
+    begun_at = place.begun_at if place else resources().clock()
+    tomorrow = begun_at.date() + timedelta(days=1)
+    end = query.get("to") or tomorrow
+    found = await find_orphans(
+        database,
+        org_id,
+        name,
+        query.get("from") or end - _DAYS,
+        min(end, tomorrow),
+        settled_before=counts_from(begun_at),
+    )
+    page, following = page_behind(found.orphans, place, begun_at=begun_at, size=_AT_ONCE)
     shown = await with_nearest(database, org_id, name, page, resources().short_url_form)
-    last = page[-1] if len(behind) > len(page) else None
     return {
         "orphans": [orphan_json(orphan, nearest) for orphan, nearest in shown],
-        "next_cursor": f"{last.visits} {last.path}" if last else None,
+        "next_cursor": _written(following, question) if following else None,
         "not_kept": not_kept_json(found.not_kept),
     }
 
@@ -75,12 +90,29 @@ async def remove_orphans(name: str) -> None:
     await forget_orphans(resources().database, caller().org_id, name)
 
 
-def _behind(orphans: list[Orphan], cursor: str | None) -> list[Orphan]:
-    """Those behind the place of the cursor. Raises ApiError for one that was not answered here."""
-    if cursor is None:
-        return orphans
-    place = _CURSOR.fullmatch(cursor)
-    if place is None:
-        raise query_error("cursor", "is not one that was answered here")
-    last = (-int(place[1]), place[2])
-    return [orphan for orphan in orphans if (-orphan.visits, orphan.path) > last]
+def _written(place: OrphanPlace, question: str) -> str:
+    marks = "".join(sorted(place.marks))
+    return write_cursor(question, int(place.begun_at.timestamp()), place.visits, place.path, marks)
+
+
+def _place_in(query: dict[str, Any], question: str) -> OrphanPlace | None:
+    """The place in the cursor of the query, if it has one. Raises ApiError for one made up elsewhere."""
+    try:
+        return _place(read_cursor(query["cursor"], question)) if "cursor" in query else None
+    except RefusedCursor as error:
+        raise query_error("cursor", str(error)) from None
+
+
+def _place(values: list[Any]) -> OrphanPlace:
+    match values:
+        case [int(begun_at), int(visits), str(path), str(marks)] if (
+            0 <= begun_at <= _LATEST and 0 < visits < _MOST_VISITS and _MARKS.fullmatch(marks)
+        ):
+            each = range(0, len(marks), MARK_CHARACTERS)
+            return OrphanPlace(
+                datetime.fromtimestamp(begun_at, UTC),
+                visits,
+                path,
+                frozenset(marks[at : at + MARK_CHARACTERS] for at in each),
+            )
+    raise RefusedCursor.unknown()

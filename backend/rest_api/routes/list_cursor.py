@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,16 +10,12 @@ from typing import Any
 from backend.domain.fields.rules import Moment, Text, is_uuid
 from backend.domain.ids import LinkId
 from backend.domain.links.listing import LinkOrder
-from backend.domain.web.base64url import base64url, from_base64url
+from backend.rest_api.routes.cursor_text import RefusedCursor, read_cursor, write_cursor
 from backend.rest_api.routes.query_string import query_error
 from backend.storage.links.lists.listing import ListPlace
 
 _HEX = frozenset("0123456789abcdef")
 _MAX_POSITION = 10**9
-
-
-class _InvalidCursor(ValueError):
-    """The text is not a cursor of this list. The message completes a sentence that starts with "cursor"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,27 +31,24 @@ class ListCursor:
         value, link_id = self.place
         is_time = isinstance(value, datetime)
         place = self.rank if self.rank[0] else (value.isoformat() if is_time else value, link_id)
-        text = json.dumps([_fingerprint(question), *place], separators=(",", ":"), ensure_ascii=False)
-        return base64url(text.encode())
+        return write_cursor(question, *place)
 
 
 def cursor_in(query: Mapping[str, Any], question: str, order: LinkOrder) -> ListCursor | None:
     """The cursor of the query string; None without one. Raises ApiError, also for one of another list."""
     try:
         return _read(query["cursor"], question, order) if "cursor" in query else None
-    except _InvalidCursor as error:
+    except RefusedCursor as error:
         raise query_error("cursor", str(error)) from None
 
 
 def _read(text: str, question: str, order: LinkOrder) -> ListCursor:
+    values = read_cursor(text, question)
     try:
-        fingerprint, first, second = json.loads(from_base64url(text))
-        cursor = _cursor(first, second, order)
-    except (ValueError, TypeError, RecursionError):
-        raise _InvalidCursor("is not one that was answered here") from None
-    if fingerprint != _fingerprint(question):
-        raise _InvalidCursor("belongs to a list with other filters or another order")
-    return cursor
+        first, second = values
+        return _cursor(first, second, order)
+    except (ValueError, TypeError):
+        raise RefusedCursor.unknown() from None
 
 
 def _cursor(first: Any, second: Any, order: LinkOrder) -> ListCursor:
@@ -71,7 +62,3 @@ def _cursor(first: Any, second: Any, order: LinkOrder) -> ListCursor:
         raise ValueError(second)
     rule = Text(1024) if order is LinkOrder.NAME else Moment()
     return ListCursor(place=(rule.parse("cursor", first), LinkId(second)))
-
-
-def _fingerprint(question: str) -> str:
-    return hashlib.sha256(question.encode()).hexdigest()[:16]

@@ -52,7 +52,6 @@ COLLECTION = Collection(
 )
 # Of a domain and day, by their ids: each process tries its last one again, and no older one.
 _BATCHES_KNOWN = 100
-_MOST_READ = 50_000  # documents of a question: some 90 days of a domain that is scanned every day
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,26 +137,42 @@ def _update(start: str, path: str, tally: PathTally, known: set[str], fixed: Doc
     )
 
 
-async def find_orphans(database: Database, org_id: OrgId, domain: str, start: date, end: date) -> OrphanList:
+async def find_orphans(
+    database: Database,
+    org_id: OrgId,
+    domain: str,
+    start: date,
+    end: date,
+    *,
+    settled_before: date = date.min,
+) -> OrphanList:
     """The orphans of the organization's domain on the days from `start` up to before `end`.
 
-    Paths that a link has by now are left out.
+    Paths that a link has by now are left out. Settled are visits of days before `settled_before`.
     """
     query = {
         "org_id": org_id,
         "domain": domain,
         "day": {"$gte": _start_of(start), "$lt": _start_of(end)},
     }
+    unsettled = _start_of(settled_before)
     tallies: dict[str, PathTally] = {}
+    settled: Counter[str] = Counter()
     not_kept: Counter[NotKept] = Counter()
-    cursor = database[NAME].find(query).sort("day", -1).limit(_MOST_READ)
-    async for document in cursor:
+    async for document in database[NAME].find(query):
         not_kept.update({NotKept(reason): visits for reason, visits in document.get("not_kept", {}).items()})
         if "path" in document:
             _add(tallies, document)
+            settled[document["path"]] += document["visits"] if document["day"] < unsettled else 0
     taken = await _taken(database, domain, tallies)
     orphans = [
-        Orphan(path, tally.visits, tally.last_at, dict(tally.referrers.most_common(MOST_REFERRERS)))
+        Orphan(
+            path,
+            tally.visits,
+            settled[path],
+            tally.last_at,
+            dict(tally.referrers.most_common(MOST_REFERRERS)),
+        )
         for path, tally in tallies.items()
         if path not in taken
     ]

@@ -9,6 +9,9 @@ import httpx
 import pytest
 
 from backend.app import Service
+from backend.domain.web.base64url import base64url
+from backend.rest_api.domains import orphans as rest_orphans
+from backend.rest_api.routes.cursor_text import write_cursor
 from backend.storage.driver.mongo import Database
 from backend.storage.lifecycle.retention import set_retention
 from backend.storage.links import orphans
@@ -107,10 +110,44 @@ async def test_storage_is_bounded_and_ages(
     for document in stored:
         assert document["expires_at"] == document["day"] + timedelta(days=7)
         assert utc_now() < document["forget_at"] < utc_now() + timedelta(days=91)
-    page = await listed(client, organization, "?cursor=3%20thrice")
-    assert [orphan["path"] for orphan in page["orphans"]] == ["twice"]
-    refused = await client.get(f"{API}/domains/{domain}/orphans?cursor=x", headers=organization.headers)
-    assert (refused.status_code, "cursor is not one" in refused.text) == (400, True)
+
+
+async def test_pages_have_each_path_once_though_visits_grow(
+    client: httpx.AsyncClient,
+    service: Service,
+    make_organization: OrganizationFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also one that comes before the cursor meanwhile. A cursor of another list, and none, are refused."""
+    organization = await make_organization()
+    domain = organization.domain
+    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
+    monkeypatch.setattr(rest_orphans, "_AT_ONCE", 2)
+    await _visit(service, domain, "aaaabbbccd")
+    first = await listed(client, organization)
+    await _visit(service, domain, "bbccccdd")
+    second = await listed(client, organization, f"?cursor={first['next_cursor']}")
+    pages = [[(orphan["path"], orphan["visits"]) for orphan in page["orphans"]] for page in (first, second)]
+    assert pages == [[("a", 4), ("b", 3)], [("c", 6), ("d", 3)]]
+    assert second["next_cursor"] is None
+    wrong = {
+        "x": "is not one that was answered here",
+        base64url(b"[]"): "is not one that was answered here",
+        first["next_cursor"] + "&to=2026-01-01": "belongs to a list with other filters or another order",
+        write_cursor(repr((domain, None, None)), -1, 2, "a", ""): "is not one that was answered here",
+        write_cursor(repr((domain, None, None)), 1, 2, "a", "abc"): "is not one that was answered here",
+    }
+    for cursor, rule in wrong.items():
+        path = f"{API}/domains/{domain}/orphans?cursor={cursor}"
+        refused = await client.get(path, headers=organization.headers)
+        assert (refused.status_code, f"cursor {rule}" in refused.text) == (400, True), cursor
+
+
+async def _visit(service: Service, domain: str, paths: str) -> None:
+    """Ask for a path of one letter for each of these, and store it."""
+    for path in paths:
+        await ask(service, domain, path)
+    await service.redirector.orphans.store()
 
 
 async def _known(service: Service, domain: str) -> bool:
