@@ -119,6 +119,15 @@ def test_where_gdpr_does_not_apply(page: Page, server: RecordingServer, shop: st
     assert server.kinds == ["attribution"]
 
 
+@pytest.mark.parametrize("shop", ["iab-tcf-before"], indirect=True)
+def test_a_platform_that_fails(page: Page, faults: list[str], server: RecordingServer, shop: str) -> None:
+    """TCF answers with an error: that is no decision, and no error of the lines reaches the page."""
+    open_page(page, shop, "failed")
+    page.evaluate(f"void {CONVERSION}")
+    assert page.evaluate("Waylink.flush()") == 1
+    assert (page.evaluate(NO_CONSENT), server.requests, faults) == (True, [], [])
+
+
 @in_other_engines
 def test_in_other_engines(visitor: Visitor, site: Path) -> None:
     """All lines run there: on each page, nothing is sent until the visitor agrees."""

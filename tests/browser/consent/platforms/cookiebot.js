@@ -1,4 +1,5 @@
-// What Cookiebot documents: cookiebot.com/en/developer.
+// What Cookiebot documents: cookiebot.com/en/developer. Its tag has this id, so that until it has loaded, the global is the tag.
+document.currentScript.id = 'Cookiebot';
 const fire = (name) => window.dispatchEvent(new Event(`CookiebotOn${name}`));
 
 function apply(given) {

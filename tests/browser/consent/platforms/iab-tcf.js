@@ -13,7 +13,8 @@ let api;
 window.platform = {
   load(former) {
     api = new CmpApi(2, 1, true);
-    api.update(former === 'exempt' ? null : former ? ANSWERS[former] : '', !former);
+    if (former === 'failed') api.disable();
+    else api.update(former === 'exempt' ? null : former ? ANSWERS[former] : '', !former);
   },
   answer(given) {
     api.update(ALL, true); // the dialog is opened: what held still holds

@@ -10,7 +10,10 @@ function apply(given) {
 
 window.platform = {
   load(former) {
-    window.OneTrust = { IsAlertBoxClosed: () => answered };
+    // Its first script tells the groups that the cookie has. The functions come with the second.
+    window.OneTrust = { geolocationResponse: { countryCode: 'DE' } };
+    if (former) apply(former);
+    OneTrust.IsAlertBoxClosed = () => answered;
     apply(former);
   },
   answer: apply,
