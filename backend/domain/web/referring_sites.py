@@ -15,8 +15,23 @@ from typing import Any
 
 # What hosts in countries end with is written so in the list: google.* is google.com, google.de, google.co.uk.
 ANY_COUNTRY = ".*"
+# The countries whose registry gives out names below com and co there, by the Public Suffix List. Anybody can
+# have google below com.de, which is a name like any other.
+_WITH_COM = (
+    "ac|af|ag|ai|al|am|ar|au|aw|az|ba|bb|bd|bh|bi|bj|bm|bn|bo|br|bs|bt|by|bz|ci|ck|"
+    "cm|cn|co|cu|cv|cw|cy|dm|do|dz|ec|ee|eg|er|es|et|fj|fk|fm|fr|ge|gh|gi|gl|gn|gp|"
+    "gr|gt|gu|gy|hk|hn|hr|ht|im|in|io|iq|jm|jo|kg|kh|ki|km|kp|kw|ky|kz|la|lb|lc|lk|"
+    "lr|lv|ly|mg|mk|ml|mm|mo|ms|mt|mu|mv|mw|mx|my|na|nf|ng|ni|np|nr|om|pa|pe|pf|pg|"
+    "ph|pk|pl|pr|ps|pt|py|qa|re|ro|sa|sb|sc|sd|sg|sh|sl|sn|so|ss|st|sv|sy|tj|tm|tn|"
+    "to|tr|tt|tw|ua|ug|uy|uz|vc|ve|vi|vn|vu|ws|ye|zm"
+)
+_WITH_CO = (
+    "ae|ag|am|ao|at|az|bb|bd|bi|bj|bw|bz|ci|ck|cl|cm|cr|dm|er|fk|gg|gl|gy|hu|id|il|"
+    "im|in|io|ir|it|je|jm|jp|ke|kr|lc|ls|ma|me|mg|mm|mu|mw|mz|na|ni|np|nz|om|pg|pn|"
+    "rs|rw|ss|st|sz|th|tj|tm|tt|tz|ug|uk|us|uz|ve|vi|za|zm|zw"
+)
 # In the syntax that RE2 has too, for DuckDB.
-COUNTRY = r"\.(?:(?:com|co|org|net)(?:\.[a-z]{2})?|[a-z]{2})$"
+COUNTRY = rf"\.(?:com(?:\.(?:{_WITH_COM}))?|co\.(?:{_WITH_CO})|net|org|[a-z]{{2}})$"
 # What a site that is not in the list puts before its name for some visitors, if a name is left without it.
 PREFIX = r"^(?:www[0-9]?|m|mobile|amp|l|lm)\.(.+\..+)$"
 _COUNTRY, _PREFIX = re.compile(COUNTRY), re.compile(PREFIX)

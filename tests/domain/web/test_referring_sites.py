@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_lowercase
 
 import duckdb
 import pytest
+from publicsuffixlist import PublicSuffixList
 
 from backend.domain.web.referring_sites import ANY_COUNTRY, _listed, is_of_mail, site_names, site_of
 from backend.storage.analytics.conditions.referring_sites import site_in_sql
@@ -28,6 +30,13 @@ SITES = {
     "google.example": ("google.example",),
     "notfacebook.com": ("www.notfacebook.com",),
     "google.com.evil.example": ("google.com.evil.example",),
+    "Amazon": ("amazon.com.mx", "amazon.com.be", "www.amazon.co.jp"),
+    # Where the registry has no com or co, somebody's own name is before the country.
+    "google.com.de": ("google.com.de", "www.google.com.de"),
+    "google.com.se": ("google.com.se",),
+    "yahoo.co.de": ("yahoo.co.de", "m.yahoo.co.de"),
+    "pinterest.org.uk": ("www.pinterest.org.uk",),
+    "google.de.com": ("google.de.com",),
     "m.co": ("m.co",),
     "www.de": ("www.de",),
     "192.0.2.7": ("192.0.2.7",),
@@ -48,6 +57,17 @@ def listed_hosts() -> Iterator[tuple[str, str]]:
 def test_hosts_of_a_service_are_one_site(host: str, site: str) -> None:
     """Also those for phones, in countries, and apps; what only looks like it is another one."""
     assert site_of(host) == site
+
+
+@pytest.mark.parametrize("beginning", ["com", "co"])
+def test_countries_are_those_of_the_registries(beginning: str) -> None:
+    """Below com and co in a country, a service has its name only where the list of browsers has these."""
+    suffixes = PublicSuffixList(only_icann=True)
+    pairs = [f"{first}{second}" for first in ascii_lowercase for second in ascii_lowercase]
+    ends = [f"{beginning}.{country}" for country in pairs]
+    assert [end for end in ends if site_of(f"google.{end}") == "Google"] == [
+        end for end in ends if suffixes.publicsuffix(f"google.{end}") == end
+    ]
 
 
 def test_sql_finds_the_same_sites() -> None:
