@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
+from urllib.parse import unquote
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields import money
@@ -157,10 +158,23 @@ class FilledId(IdText):
     customer, and their sales one sale.
     """
 
-    # Words that languages write where a value is missing, and the marks of templates.
+    # Most have no digits, which nearly all ids have.
     _UNFILLED = re.compile(
-        r"(?:null|nan|none|%.*%|[\[{<][^\d]*[\]}>])|.*(?:undefined|\[object |[{$#]\{|<%).*",
-        re.IGNORECASE | re.DOTALL,
+        r"""
+        # words that languages and spreadsheets write where a value is missing
+        [(<\#]?(?:null|nil|nan|none|n/a|not\ set|undefined|empty)[)>]? | true | false | \\n | (?:null\W*)+
+        # the same behind what a page puts before its ids
+        | (?:ord(?:er)?|user|cust?(?:omer)?|transaction|txn|invoice|id)[-_\#:./\ ]*(?:null|nil|nan|none)
+        | (?-i:(?:.*[-_\#:/\ ])?NaN(?:[-_\#:/\ ].*)?) | .*undefined.* | .*\[object\ .* | function\b.*\(.*
+        # marks of templates, with a name between them
+        | %.*% | [\[{<]\D*[\]}>] | .*(?:[{$\#%]\{|<%|\*\|).* | %\(\w+\)s | %[sd] | \{\d\}
+        | (?-i:__[A-Z_]+__) | \$+[a-z_][a-z_.>-]*\$* | \#+[a-z_.\ ]+\#+
+        # names that examples have in the place of ids
+        | (?:(?:your|my|insert)[-_\ ]?)?(?:order|transaction|customer|user)[-_\ ]?(?:id|number)
+        # nothing but punctuation
+        | [\W_]+
+        """,
+        re.IGNORECASE | re.DOTALL | re.VERBOSE,
     )
 
     def parse(self, field: str, value: object) -> str:
@@ -172,8 +186,9 @@ class FilledId(IdText):
 
     @classmethod
     def is_unfilled(cls, text: str) -> bool:
-        """Whether a template left this text unfilled."""
-        return cls._UNFILLED.fullmatch(text) is not None
+        """Whether a template left this text unfilled, also percent-encoded."""
+        texts = [text, unquote(text)] if "%" in text else [text]
+        return any(map(cls._UNFILLED.fullmatch, texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,10 +96,16 @@ UNFILLED = [
     "undefined", "null", "NULL", "NaN", "nan", "None", "[object Object]", "[object HTMLInputElement]",
     "{{Order ID}}", "{{ order.id }}", "order-{{id}}", "${order.id}", "order_${id}", "#{id}", "%ORDER%",
     "%%ORDER_ID%%", "%%=v(@id)=%%", "<%= order.id %>", "{order_id}", "[ORDER_ID]", "[[order]]",
-    "{% order %}", "ORD-undefined", "undefined-17", " {{Order ID}}\n",
+    "{% order %}", "ORD-undefined", "undefined-17", " {{Order ID}}\n", "nil", "<nil>", "(null)", "N/A",
+    "#N/A", "(not set)", "null,null", "order-null", "ORD_none", "NaN-17", "order NaN", "false", "\\N", "-",
+    "()", "__", "__ORDER_ID__", "*|ORDERID|*", "%{id}", "%(id)s", "%s", "{0}", "$order_id", "$order->id",
+    "$$id$$", "#id#", "##ORDER##", "YOUR_ORDER_ID", "orderId", "%7B%7Border.id%7D%7D",
+    "%5Bobject%20Object%5D", "function () { return id }",
 ]  # fmt: skip
 FILLED = [
-    "17", "0", "Null Island", "nancy", "nil", "nonesuch", "ORD-1000", "100% Wolle",
+    "17", "0", "Null Island", "nancy", "nilsson", "Nil Yalter", "nonesuch", "NaNA", "anna-null", "na", "n-1",
+    "__7__", "_a_", "__abc__", "ORDER_ID_7", "order-7", "user-none-7", "true-7", "functional", "@ada", "%207",
+    "\u6ce8\u6587", "a%20b", "(7)", "ORD-1000", "100% Wolle",
     "{7A1F8A2E-6A0B-4B8E-9A51-0D2F6F3F9C11}", "50%", "a{b}c", "[12]", "anna.null@example.com",
     "<17>", "$17", "undefine", "#17",
 ]  # fmt: skip
