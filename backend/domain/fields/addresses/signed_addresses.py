@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl
 
-# Of S3 and its kin (`X-Amz-Signature`, `X-Goog-Signature`, `q-signature`).
-_SIGNATURE_ENDS = ("-signature",)
+# Of S3 and its kin: `X-Amz-Signature`, `X-Goog-Signature`, `x-oss-signature`, `q-signature`.
+_OF_S3 = re.compile(r"(?:x-[a-z-]*|q-)signature")
 # Names of signatures, and of what stands beside them in signed addresses of these makers.
 _BESIDE: dict[str, frozenset[str]] = {
-    # CloudFront, S3 and Google before version 4, Alibaba, Laravel
+    # CloudFront, S3 and Google before version 4, Alibaba, Huawei, Laravel
     "signature": frozenset(
-        {"key-pair-id", "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "policy", "expires"}
+        {
+            "key-pair-id", "awsaccesskeyid", "googleaccessid", "ossaccesskeyid", "accesskeyid", "keyname",
+            "policy", "expires",
+        }
     ),
     "sig": frozenset({"se", "sv", "sp", "sr"}),  # Azure
-    "token": frozenset({"expires"}),  # bunny.net
-}
-_ALONE = frozenset({"hdnts", "hdnea", "hdntl", "__token__"})  # Akamai
-_SHORTEST_SIGNATURE = 32  # characters of one that stands alone, such as Laravel's
+    "token": frozenset({"expires", "expire", "e"}),  # bunny.net, KeyCDN, Qiniu
+    "hm": frozenset({"ex", "is"}),  # Discord
+    "oh": frozenset({"oe"}),  # Facebook and Instagram
+    "md5": frozenset({"expires"}),  # nginx
+    "_hash": frozenset({"_expiration"}),  # Symfony
+}  # fmt: skip
+# Akamai and Cloudinary, Google Media CDN, OpenStack, Upyun
+_ALONE = frozenset(
+    {
+        "hdnts",
+        "hdnea",
+        "hdntl",
+        "__token__",
+        "__gda__",
+        "__cld_token__",
+        "edge-cache-token",
+        "temp_url_sig",
+        "_upt",
+    }
+)
+# Hashes that stand alone, of Laravel and Shopify, Tencent and JW Player, Symfony.
+_LONG = ("signature", "hmac", "sign", "sig", "_hash")
+_SHORTEST_SIGNATURE = 32  # characters
+_MD5 = re.compile(r"[0-9a-f]{32}")  # in `s`, which is a search elsewhere: imgix
+_OF_AKAMAI = re.compile(r"exp=[0-9]+~.*hmac=")  # in a parameter of any name
 
 
 def is_signed(url: str) -> bool:
@@ -26,8 +51,10 @@ def is_signed(url: str) -> bool:
     query = url.partition("#")[0].partition("?")[2]
     values = {name.lower(): value for name, value in parse_qsl(query)}
     return (
-        any(name.endswith(_SIGNATURE_ENDS) for name in values)
+        any(map(_OF_S3.fullmatch, values))
         or not _ALONE.isdisjoint(values)
         or any(name in values and not beside.isdisjoint(values) for name, beside in _BESIDE.items())
-        or len(values.get("signature", "")) >= _SHORTEST_SIGNATURE
+        or any(len(values.get(name, "")) >= _SHORTEST_SIGNATURE for name in _LONG)
+        or _MD5.fullmatch(values.get("s", "")) is not None
+        or any(map(_OF_AKAMAI.search, values.values()))
     )

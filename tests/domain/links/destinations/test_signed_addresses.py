@@ -33,6 +33,21 @@ SIGNED = [
     f"https://shop.com/verify/7?signature={'a1' * 32}#top",
     "https://x.b-cdn.net/f?token=ab&expires=1",
     "https://cdn.shop.com/f?hdnts=exp=1~acl=/*~hmac=ab",
+    "https://ucarecdn.com/f/?token=exp=1~acl=/f/~hmac=ab",
+    "https://res.cloudinary.com/f.jpg?__cld_token__=exp=1~hmac=ab",
+    "https://cdn.shop.com/f?edge-cache-token=Expires=1~Signature=ab",
+    "https://cdn.shop.com/f?Expires=1&KeyName=k&Signature=ab",
+    f"https://x.imgix.net/f.jpg?w=400&s={'0f' * 16}",
+    f"https://cdn.discordapp.com/attachments/1/2/f.png?ex=65d9&is=65c6&hm={'0f' * 32}&",
+    "https://scontent.fbcdn.net/v/f.jpg?_nc_cat=1&oh=00_AfB&oe=65C0FFEE",
+    "https://b.oss-cn.aliyuncs.com/f?x-oss-signature-version=OSS4&x-oss-signature=ab",
+    "https://b.obs.myhuaweicloud.com/f?AccessKeyId=A&Expires=1&Signature=ab",
+    "https://cdn.qiniu.com/f?e=1451491200&token=A:ab=",
+    f"https://api.cloudinary.com/v1_1/x/image/download?public_id=f&signature={'0f' * 20}",
+    f"https://cdn.tencent.com/f?sign={'0f' * 16}&t=1589999999",
+    "https://shop.com/login?_hash=ab%2Bc&_expiration=1",
+    f"https://swift.shop.com/v1/f?temp_url_sig={'0f' * 20}&temp_url_expires=1",
+    f"https://x.myshopify.com/apps/f?shop=x&timestamp=1&hmac={'0f' * 32}",
 ]
 PLAIN_ADDRESSES = [
     "https://shop.com/",
@@ -43,6 +58,12 @@ PLAIN_ADDRESSES = [
     "https://shop.com/x-amz-signature?a=b",
     "https://shop.com/?a=b#X-Amz-Signature=ab",
     "https://shop.com/?design=signature-collection",
+    "https://shop.com/?my-signature=Anna",
+    "https://shop.com/?s=red+kites+that+fly+higher+than+others",
+    "https://shop.com/?sign=leo&t=1",
+    "https://shop.com/?hm=1&oh=2&e=3",
+    "https://shop.com/?expires=never&s=a&md5sum=b",
+    "https://shop.com/?exp=1&note=hmac%3D",
 ]
 
 
