@@ -130,7 +130,7 @@ def _texts(
         "why": why,
         **{
             name: text_in(language, "words", name)
-            for name in ("total", "no_rows", "open", "settings", "unsubscribe")
+            for name in ("total", "no_rows", "noted", "open", "settings", "unsubscribe")
         },
     }
     url = report_url(base_url, report)
@@ -173,6 +173,9 @@ def _figures_text(
         yield from [more(section.left_out), ""] if section.left_out else []
     for note in figures.notes:
         yield from (note, "")
+    if figures.noted:
+        yield words["noted"].upper()
+        yield from (*(f"{day}: {text}" for day, text in figures.noted), "")
     yield from (f"{words['open']}: {url}", "", "-- ", words["why"])
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 
+from backend.domain.analytics.filter_words import FilterWording
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field
+from backend.domain.annotations.link_change import FIELD_WORDS, ChangeWording
 from backend.domain.fields.filled_text import fill
 from backend.domain.mail.language import Language
 
@@ -17,11 +20,16 @@ Section = Mapping[str, str]
 
 @cache
 def sections_in(language: Language) -> Mapping[str, Section]:
-    """All texts in a language, by section and name. English has the names that measures and fields have."""
+    """All texts in a language, by section and name. English has some that the domain has too."""
     text = (files("backend.mail") / "languages" / f"{language.value}.toml").read_text("utf-8")
-    measures = {measure.value: measure.label for measure in Measure}
-    fields = {field.value: field.label for field in Field}
-    return {"measures": measures, "fields": fields, **tomllib.loads(text)}
+    english: dict[str, Section] = {
+        "measures": {measure.value: measure.label for measure in Measure},
+        "fields": {field.value: field.label for field in Field},
+        "filters": asdict(FilterWording()),
+        "link_changes": asdict(ChangeWording()),
+        "link_fields": FIELD_WORDS,
+    }
+    return {**english, **tomllib.loads(text)}
 
 
 def text_in(language: Language, section: str, name: str, **values: str) -> str:

@@ -6,7 +6,6 @@ from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import of_stored, stored_fields
@@ -15,7 +14,7 @@ from backend.domain.accounts import apps as terms
 from backend.domain.accounts.apps import Apps, InvalidApp, parse_apps
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import ItemUnknown
-from backend.domain.web.client import Platform
+from backend.domain.web.client import PLATFORM_NAMES, Platform
 from backend.storage.accounts.apps import find_apps, list_apps, set_apps
 from backend.storage.accounts.domains import is_domain_of, list_domains
 from backend.storage.links.path_rules import FileFill, find_file_fill
@@ -145,7 +144,7 @@ async def _fills(domain: str) -> list[tuple[str, FileFill]]:
     apps_now = await find_apps(resources().database, domain)
     platforms = {Platform.IOS: apps_now.ios, Platform.ANDROID: apps_now.android}
     return [
-        (PLATFORMS[platform], await find_file_fill(resources().database, domain, platform))
+        (PLATFORM_NAMES[platform], await find_file_fill(resources().database, domain, platform))
         for platform, app in platforms.items()
         if app
     ]

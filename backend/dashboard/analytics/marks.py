@@ -14,16 +14,11 @@ from backend.dashboard.analytics.time_zone import time_in_words
 from backend.dashboard.frame.blueprint import may_open, org_id
 from backend.domain.analytics.answer import Row
 from backend.domain.analytics.period import QueryPeriod, Spans, TimeField
-from backend.domain.analytics.query import Field, QueryField
-from backend.domain.annotations.annotation import ANNOTATIONS, Annotation, NotedTime, times_around
+from backend.domain.analytics.query import QueryField
+from backend.domain.annotations.annotation import Annotation, NotedTime
 from backend.domain.annotations.link_change import LinkChange, changes_in_words
 from backend.domain.annotations.placing import span_of
-from backend.domain.ids import LinkId, OrgId
-from backend.storage.analytics.client import Analytics
-from backend.storage.analytics.link_changes import LinkChanges
-from backend.storage.driver.mongo import Database
-from backend.storage.links.links import find_links
-from backend.storage.resources.things import Things
+from backend.storage.reports.noted import Noted, read_noted
 from backend.web.current import resources
 
 
@@ -53,40 +48,6 @@ class _Chart:
         """The number of the row that has this day or time; None if none does."""
         span = span_of(noted, self.period, self.spans)
         return self.rows.get(span.label) if span else None
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """What was noted about a period: notes, the names of the links that they are of, and a link's changes."""
-
-    notes: Sequence[Annotation]
-    link_names: Mapping[LinkId, str]
-    changes: Sequence[LinkChange]
-
-
-async def read_noted(
-    database: Database,
-    analytics: Analytics,
-    org_id: OrgId,
-    period: QueryPeriod,
-    filters: Mapping[QueryField, str | None],
-) -> Noted:
-    """The notes of this period.
-
-    Notes of links are among them where nothing is filtered, and those of the link that is filtered to, which
-    then has its changes too.
-    """
-    link_id = LinkId(filters.get(Field.LINK) or "")
-    around = times_around(period.start, period.end)
-    notes = [
-        note
-        for note in await Things(ANNOTATIONS).list(database, org_id, around)
-        if note.link_id in {None, link_id} or not filters
-    ]
-    links = await find_links(database, {note.link_id for note in notes if note.link_id}, org_id)
-    question = LinkChanges(link_id, period.start, period.end)
-    changes = await analytics.ask(org_id, question) if link_id else []
-    return Noted(notes, {link.id: link.link_name for link in links.values()}, changes)
 
 
 async def marks_of(
@@ -136,9 +97,8 @@ def _marks_of_notes(
     for note in noted.notes:
         row = chart.row_of(note.noted_time)
         if row is not None:
-            name = noted.link_names.get(note.link_id, "") if note.link_id else ""
             when = when_of(note.noted_time, chart.period.zone)
-            yield Mark(row, when, note.text, leads_to(note) if leads_to else "", name)
+            yield Mark(row, when, note.text, leads_to(note) if leads_to else "", noted.link_name(note))
 
 
 def _marks_of_changes(changes: Sequence[LinkChange], chart: _Chart) -> Iterator[Mark]:

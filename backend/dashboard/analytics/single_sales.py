@@ -21,7 +21,6 @@ from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.rows_behind import sale_address
 from backend.dashboard.analytics.view import FILTERS, PRESETS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.domain.accounts.permissions import Permission
@@ -29,6 +28,7 @@ from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.domain.reports.singles import COUNTED, SalesOf
 from backend.domain.sales.explanation import percent
+from backend.domain.web.client import PLATFORM_NAMES
 from backend.storage.analytics.singles.sales import SingleSale, SingleSales
 from backend.web.current import resources
 
@@ -134,7 +134,7 @@ def _row(sale: SingleSale, view: View) -> SingleSaleRow:
         link_id=sale.link_id,
         credited_to=sale.link_name or sale.campaign or ("No link" if sale.is_credited else "Not credited"),
         country=sale.country,
-        platform=PLATFORMS.get(sale.platform, sale.platform) if sale.platform else "–",
+        platform=PLATFORM_NAMES.get(sale.platform, sale.platform) if sale.platform else "–",
     )
 
 

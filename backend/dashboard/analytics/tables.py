@@ -10,15 +10,16 @@ from backend.dashboard.analytics.rows_behind import rows_address
 from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
+from backend.domain.analytics.filter_words import FilterLanguage
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field, Query, QueryField, field_label
 from backend.domain.ids import LinkId
+from backend.domain.web.client import PLATFORM_NAMES
 
 NAMES: Mapping[str, str] = {field.value: field.label for field in Field}
-_VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORMS, Field.OUTCOME: OUTCOMES}
+_VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORM_NAMES, Field.OUTCOME: OUTCOMES}
 _NONE: Mapping[str, str] = {
     Field.LINK: "No link",
     Field.TAG: "No tag",
@@ -171,6 +172,9 @@ def name_of(
         link = links.get(LinkId(value))
         return link.link_name if link else "A deleted link"
     return _VALUES.get(by, {}).get(value, value)
+
+
+FILTERS_IN_WORDS = FilterLanguage(field_label, name_of)
 
 
 def count_of(values: Values, measure: Measure = Measure.CLICKS) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from backend.domain.web.client import PLATFORM_NAMES
+
 LABELS = {
     "domain": "Domain",
     "selected_path": "Path",
@@ -52,11 +54,10 @@ LABELS = {
     "qr_text": "Text below the code",
     "image": "Image",
 }
-PLATFORMS = {"ios": "iOS", "android": "Android", "desktop": "Desktop"}
 
 
 def device_in_words(platform: str, system: str | None, browser: str | None) -> str:
     """The platform of a visit, its system where that has another name, and the browser."""
-    shown = PLATFORMS.get(platform, platform)
+    shown = PLATFORM_NAMES.get(platform, platform)
     facts = (shown, system if system != shown else "", browser)
     return ", ".join(fact for fact in facts if fact)

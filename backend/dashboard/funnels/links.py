@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from backend.dashboard.frame.blueprint import org_id
 from backend.domain.analytics.funnels.funnel import FunnelStep
-from backend.domain.analytics.query import Field, Not
 from backend.domain.fields.rules import is_uuid
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.web.short_urls import parse_short_url
 from backend.storage.links.links import find_link_at, find_links
+from backend.storage.links.named_links import links_in_filters
 from backend.web.current import resources
 
 
@@ -34,11 +34,5 @@ async def short_urls_of(ids: Iterable[str]) -> Mapping[str, str]:
 
 async def link_names(of: OrgId, steps: Iterable[FunnelStep]) -> Mapping[str, str]:
     """The names of the organization's links that filters of these steps have, by id."""
-    ids: set[LinkId] = set()
-    for step in steps:
-        chosen = step.filters.get(Field.LINK)
-        values = chosen.values if isinstance(chosen, Not) else chosen
-        if isinstance(values, frozenset):
-            ids |= {LinkId(value) for value in values if value}
-    found = await find_links(resources().database, ids, of)
-    return {link.id: link.link_name for link in found.values()}
+    found = await links_in_filters(resources().database, of, [step.filters for step in steps])
+    return {link_id: link.link_name for link_id, link in found.items()}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from backend.dashboard.analytics.view import FILTERS
 from backend.dashboard.frame.blueprint import org_id
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.event_properties import BEGIN, EventProperty
 from backend.domain.analytics.input import UTC_ZONE
@@ -16,6 +15,7 @@ from backend.domain.analytics.moving_period import MovingPeriod
 from backend.domain.analytics.query import Field, Query, QueryField
 from backend.domain.ids import LinkId
 from backend.domain.mail.language import Language
+from backend.domain.web.client import PLATFORM_NAMES
 from backend.mail.numbers import country_in
 from backend.storage.accounts.organizations import find_event_properties
 from backend.storage.analytics.query_questions import AskQuery
@@ -81,5 +81,5 @@ def _suggestion(answer: AnalyticsAnswer, by: QueryField, value: str) -> Suggesti
         case Field.COUNTRY:
             return Suggestion(value, country_in(Language.EN, value))
         case Field.PLATFORM:
-            return Suggestion(value, PLATFORMS.get(value, ""))
+            return Suggestion(value, PLATFORM_NAMES.get(value, ""))
     return Suggestion(value)

@@ -19,7 +19,7 @@ from backend.dashboard.analytics.tables import names_of, table
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
-from backend.dashboard.frame.labels import PLATFORMS, device_in_words
+from backend.dashboard.frame.labels import device_in_words
 from backend.dashboard.frame.outcomes import OUTCOMES, outcome_in_words
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.course import LinkCourse, clicks_address, course_by_day, course_by_hour
@@ -37,6 +37,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Behavior, Link
 from backend.domain.links.tags import tags_on
+from backend.domain.web.client import PLATFORM_NAMES
 from backend.storage.accounts.organizations import find_click_days, get_organization
 from backend.storage.analytics.clicks.click_breakdown import Breakdown, ClickBreakdown
 from backend.storage.analytics.clicks.click_windows import ClickWindow
@@ -170,7 +171,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "made_by": MADE_BY[link.created_by],
         "rules": words_of(link),
         "splits": await splits_of(link, now),
-        "platform_names": PLATFORMS,
+        "platform_names": PLATFORM_NAMES,
         "outcome_names": OUTCOMES,
         "reasons": REASONS,
     }

@@ -18,7 +18,6 @@ from backend.dashboard.analytics.figures import amount
 from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, session
 from backend.dashboard.frame.blueprint import user as current_user
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.page import page
 from backend.dashboard.live.words import NAMES, in_words
 from backend.domain.accounts.permissions import Permission
@@ -26,6 +25,7 @@ from backend.domain.feed.cursor import START, Cursor, InvalidCursor
 from backend.domain.feed.events import Event, EventType
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
+from backend.domain.web.client import PLATFORM_NAMES
 from backend.storage.accounts.users.sessions import find_session
 from backend.storage.accounts.users.users import find_user
 from backend.storage.feed.following import next_page
@@ -89,7 +89,7 @@ def _amount(data: Mapping[str, Any]) -> str:
 
 
 def _device(data: Mapping[str, Any]) -> str:
-    platform = PLATFORMS.get(data.get("platform") or "", data.get("platform") or "")
+    platform = PLATFORM_NAMES.get(data.get("platform") or "", data.get("platform") or "")
     system = data.get("system") or ""
     facts = (platform, system if system != platform else "", data.get("browser") or "")
     return ", ".join(fact for fact in facts if fact)

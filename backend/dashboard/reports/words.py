@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from backend.dashboard.analytics.tables import FILTERS_IN_WORDS
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.cohorts.triangle import SHOWN
 from backend.dashboard.frame.blueprint import org_id
 from backend.dashboard.funnels.links import link_names
-from backend.dashboard.shared.filter_words import filters_in_words
 from backend.dashboard.shared.live import LIVE_WORDS
 from backend.dashboard.shared.rows import ROWS_NAMES
 from backend.domain.analytics.funnels.funnel import Funnel
@@ -23,6 +23,7 @@ from backend.domain.errors import FieldError
 from backend.domain.reports.json_form import report_url
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ReportView, ViewKind, read_view
+from backend.storage.reports.view_filters import filters_of_view
 from backend.web.current import resources
 
 _THEN = " \N{RIGHTWARDS ARROW} "
@@ -77,7 +78,7 @@ async def kept_words(kind: ViewKind, kept: Mapping[str, Any], now: datetime) -> 
 async def _words(saved: Mapping[str, Any], view: ReportView) -> QueryWords:
     """The view, which was read from these fields, in words."""
     parts, shown = await _shown(view)
-    filters = await filters_in_words(resources().database, org_id(), view)
+    filters = await filters_of_view(resources().database, org_id(), view, FILTERS_IN_WORDS)
     period = LIVE_WORDS if view.live else _period_words(saved, view.period)
     return QueryWords(period, str(view.period.zone), parts, shown, filters)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 from backend.concurrency.timed_cache import TimedCache
 from backend.dashboard.shared.asking import ReportAnswer, ask_view
-from backend.dashboard.shared.notes import read_shared_notes
 from backend.domain.ids import OrgId
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ViewKind, read_view
 from backend.storage.accounts.organizations import UnknownOrganization, get_organization
 from backend.storage.driver.deadlines import lift_deadline
+from backend.storage.reports.noted import read_noted_of
 from backend.web.current import Resources
 
 # How old what Live shows may be. Everybody who watches shares an answer, so it is asked that often at most.
@@ -92,6 +92,8 @@ class ReportAnswers:
         database, analytics = self._resources.database, self._resources.analytics
         shows_revenue = asked.shows_revenue
         answer = await ask_view(database, analytics, asked.org_id, view, now, shows_revenue=shows_revenue)
-        if asked.shows_notes and asked.kind.has_chart:
-            return replace(answer, notes=await read_shared_notes(database, analytics, asked.org_id, view))
+        if asked.shows_notes and view.has_course:
+            return replace(
+                answer, notes=await read_noted_of(database, analytics, asked.org_id, view.queries[0])
+            )
         return answer

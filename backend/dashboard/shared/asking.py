@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.dashboard.analytics.marks import Noted
 from backend.dashboard.shared.customers.answer import CustomersAnswer, ask_customers
 from backend.domain.analytics.answer import AnalyticsAnswer
 from backend.domain.analytics.funnels.answer import FunnelAnswer
@@ -21,6 +20,7 @@ from backend.storage.analytics.query_questions import AskFunnel, AskQuery
 from backend.storage.analytics.singles.shared_rows import ask_live, ask_rows
 from backend.storage.driver.mongo import Database
 from backend.storage.links.lists.with_figures import list_with_figures
+from backend.storage.reports.noted import Noted
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any
 from quart import Response, abort, redirect, request, url_for
 from werkzeug.exceptions import TooManyRequests
 
+from backend.dashboard.analytics.tables import FILTERS_IN_WORDS
 from backend.dashboard.analytics.view import period_in_words
 from backend.dashboard.frame.form import read_fields
 from backend.dashboard.funnels.links import link_names
@@ -27,7 +28,6 @@ from backend.dashboard.shared.asking import ReportAnswer
 from backend.dashboard.shared.blueprint import Frames, public_page, shared
 from backend.dashboard.shared.csv_file import csv_files
 from backend.dashboard.shared.customers.shown import shown_customers
-from backend.dashboard.shared.filter_words import filters_in_words
 from backend.dashboard.shared.links import shown_links
 from backend.dashboard.shared.live import LIVE_WORDS, shown_live
 from backend.dashboard.shared.notes import shown_marks
@@ -51,6 +51,7 @@ from backend.rate_limits.service_limits import SHARED_REPORTS_OF_ADDRESS
 from backend.storage.driver.lanes import owned_by
 from backend.storage.driver.mongo import StorageError
 from backend.storage.reports.reports import find_report_by_token, note_opening
+from backend.storage.reports.view_filters import filters_of_view
 from backend.web.current import of_app, of_request, resources, visitor_network
 
 _ONE = f"{REPORT_PATH}/<token>"
@@ -161,7 +162,7 @@ async def _shown(report: Report, answer: ReportAnswer) -> dict[str, Any]:
         funnel = answer.funnel.query.funnel
         names = await link_names(report.org_id, funnel.steps)
         return {"shown": shown_funnel(answer.funnel, names), "funnel": funnel}
-    filters = await filters_in_words(resources().database, report.org_id, answer.view)
+    filters = await filters_of_view(resources().database, report.org_id, answer.view, FILTERS_IN_WORDS)
     marks = shown_marks(answer, answer.notes) if answer.notes else ()
     query = answer.view.queries[-1]
     return {"shown": _parts(report, answer), "filters": filters, "marks": marks} | _credited(report, query)

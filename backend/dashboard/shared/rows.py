@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.dashboard.analytics.figures import amount
-from backend.dashboard.frame.labels import PLATFORMS
 from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale
 from backend.domain.reports.singles import ClicksOf, SalesOf
 from backend.domain.sales.explanation import percent
+from backend.domain.web.client import PLATFORM_NAMES
 
 ROWS_NAMES: Mapping[ClicksOf | SalesOf, str] = {
     ClicksOf.CLICKS: "Single clicks",
@@ -98,7 +98,7 @@ _OF_MONEY = frozenset({_AMOUNT})
 _CLICK_COLUMNS: Mapping[str, Callable[[SharedClick], str]] = {
     "Hour": lambda click: f"{click.hour:{_HOUR}}",
     "Link": lambda click: click.link_name or "A deleted link",
-    "Device": lambda click: PLATFORMS.get(click.platform, click.platform),
+    "Device": lambda click: PLATFORM_NAMES.get(click.platform, click.platform),
     "Country": lambda click: click.country or "Unknown",
     "Referrer": lambda click: click.referrer or "None",
     "Outcome": lambda click: outcome_in_words(click.outcome, click.reason, click.variant),
@@ -109,5 +109,5 @@ _SALE_COLUMNS: Mapping[str, Callable[[SharedSale], str]] = {
     _EVENT: lambda sale: sale.event or "–",
     "Credited to": _credited_to,
     "Country": lambda sale: sale.country or "–",
-    "Device": lambda sale: PLATFORMS.get(sale.platform, sale.platform) if sale.platform else "–",
+    "Device": lambda sale: PLATFORM_NAMES.get(sale.platform, sale.platform) if sale.platform else "–",
 }

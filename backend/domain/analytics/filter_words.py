@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from backend.domain.analytics.query import Filter, Not, Prefix
+from backend.domain.analytics.answer import NamedLink
+from backend.domain.analytics.query import FieldFilters, Filter, Not, Prefix, QueryField
 from backend.domain.fields.filled_text import fill
+from backend.domain.ids import LinkId
 
 # Of one filter; further values are counted.
 _MOST_NAMED = 10
@@ -24,6 +27,28 @@ class FilterWording:
 
 
 _ENGLISH = FilterWording()
+
+
+@dataclass(frozen=True, slots=True)
+class FilterLanguage:
+    """How people are told filters: what a field is called, a value of it, and the words between values.
+
+    A value may be the id of a link, which these links have the names of.
+    """
+
+    label: Callable[[QueryField], str]
+    name: Callable[[QueryField, str | None, Mapping[LinkId, NamedLink]], str]
+    wording: FilterWording = _ENGLISH
+
+    def pairs(self, filters: FieldFilters, links: Mapping[LinkId, NamedLink]) -> list[tuple[str, str]]:
+        """What is filtered and what is left, such as ("Campaign", "spring or summer")."""
+        return [
+            (self.label(by), filter_words(chosen, partial(self._name, links, by), self.wording))
+            for by, chosen in filters.items()
+        ]
+
+    def _name(self, links: Mapping[LinkId, NamedLink], by: QueryField, value: str | None) -> str:
+        return self.name(by, value, links)
 
 
 def filter_words(chosen: Filter, name: ValueName, wording: FilterWording = _ENGLISH) -> str:

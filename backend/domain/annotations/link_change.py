@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from backend.domain.feed.events import EventType
+from backend.domain.fields.filled_text import fill
 
 # What people call the fields of a link, as `changed_fields` names these.
-_WORDS = {
+FIELD_WORDS: Mapping[str, str] = {
     "destination_url": "destination",
     "link_name": "name",
     "is_enabled": "enabled or disabled",
@@ -50,24 +51,44 @@ class LinkChange:
     changed: Sequence[str] = ()
 
 
-def changes_in_words(changes: Sequence[LinkChange]) -> str:
+@dataclass(frozen=True, slots=True)
+class ChangeWording:
+    """How a language tells changes of a link, with words in braces that are filled in."""
+
+    made: str = "link made"
+    changed: str = "link changed: {fields}"
+    changed_often: str = "link changed {count} times: {fields}"
+    archived: str = "link archived"
+    nothing: str = "nothing that is shown"
+
+
+_ENGLISH = ChangeWording()
+
+
+def changes_in_words(
+    changes: Sequence[LinkChange],
+    wording: ChangeWording = _ENGLISH,
+    fields: Mapping[str, str] = FIELD_WORDS,
+) -> str:
     """One sentence, without its full stop, for the changes of a link in a part of the time.
 
-    At least one is needed. Fields are named once, in the order in which they were changed first.
+    At least one is needed. Fields are named once, in the order in which they were changed first; one that
+    `fields` has no name for is called by its own.
     """
     sentences = []
     if any(change.type is EventType.LINK_CREATED for change in changes):
-        sentences.append("link made")
+        sentences.append(wording.made)
     if changed := [change for change in changes if change.type is EventType.LINK_CHANGED]:
-        times = "" if len(changed) == 1 else f" {len(changed):,} times"
-        sentences.append(f"link changed{times}: {', '.join(_fields(changed))}")
+        text = wording.changed if len(changed) == 1 else wording.changed_often
+        names = ", ".join(_names(changed, fields) or [wording.nothing])
+        sentences.append(fill(text, {"count": f"{len(changed):,}", "fields": names}))
     if any(change.type is EventType.LINK_ARCHIVED for change in changes):
-        sentences.append("link archived")
+        sentences.append(wording.archived)
     words = "; ".join(sentences)
     return words[:1].upper() + words[1:]
 
 
-def _fields(changes: Sequence[LinkChange]) -> list[str]:
+def _names(changes: Sequence[LinkChange], fields: Mapping[str, str]) -> list[str]:
     names = dict.fromkeys(name for change in changes for name in change.changed)
     telling = [name for name in names if name not in _FOLLOW] or list(names)
-    return [_WORDS.get(name, name.replace("_", " ")) for name in telling] or ["nothing that is shown"]
+    return [fields.get(name, name.replace("_", " ")) for name in telling]

@@ -80,6 +80,15 @@ class ReportView:
         return self.funnel.period if self.funnel else self.queries[0].period
 
     @property
+    def has_course(self) -> bool:
+        """Whether it is of the parts of a time in their order, and so may have notes."""
+        return (
+            self.kind.has_chart
+            and self.queries[0].time_field is not None
+            and len(self.queries[0].group_by) == 1
+        )
+
+    @property
     def needs_subscription(self) -> bool:
         """Whether it asks for install analytics."""
         return any(query.needs_subscription for query in self.queries)

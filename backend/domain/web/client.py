@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,6 +16,13 @@ class Platform(StrEnum):
     IOS = "ios"
     ANDROID = "android"
     DESKTOP = "desktop"
+
+
+PLATFORM_NAMES: Mapping[str, str] = {
+    Platform.IOS: "iOS",
+    Platform.ANDROID: "Android",
+    Platform.DESKTOP: "Desktop",
+}
 
 
 class ClientKind(StrEnum):

@@ -6,13 +6,14 @@ the first step is compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from backend.domain.analytics.answer import Values
+from backend.domain.analytics.answer import NamedLink, Values
 from backend.domain.analytics.funnels.answer import FunnelAnswer, FunnelGroup, StepTimes, share
 from backend.domain.analytics.funnels.funnel import FunnelStep, FunnelStepKind
 from backend.domain.analytics.measures import Measure
+from backend.domain.ids import LinkId
 from backend.domain.mail.language import Language
 from backend.domain.sales.credit_rules import CreditTo
 from backend.mail.figures.mailed import (
@@ -23,7 +24,7 @@ from backend.mail.figures.mailed import (
     MailSection,
     compared_in,
 )
-from backend.mail.figures.rows import name_of_field, name_of_value
+from backend.mail.figures.rows import filters_in, name_of_field, name_of_value
 from backend.mail.numbers import (
     NO_NUMBER,
     change_in_words,
@@ -36,15 +37,20 @@ from backend.mail.numbers import (
 from backend.mail.texts import text_in
 
 
-def mailed_funnel(answer: FunnelAnswer, before: FunnelAnswer, language: Language) -> MailedReport:
-    """What a mail shows of the answers about the last week or month, and about the one before."""
+def mailed_funnel(
+    answer: FunnelAnswer, before: FunnelAnswer, links: Mapping[LinkId, NamedLink], language: Language
+) -> MailedReport:
+    """What a mail shows of the answers about the last week or month, and about the one before.
+
+    Filters of the steps may name these links.
+    """
     period = answer.query.period
     return MailedReport(
         period=period_in(language, period),
         compared=compared_in(language, before.query.period),
         zone=str(period.zone),
         totals=[_began(answer, before, language), *_ends(answer.steps, language)],
-        sections=[_steps(answer, language), *([_groups(answer, language)] if answer.groups else [])],
+        sections=[_steps(answer, links, language), *([_groups(answer, language)] if answer.groups else [])],
         notes=_notes(answer, language),
     )
 
@@ -65,7 +71,7 @@ def _ends(steps: Sequence[StepTimes], language: Language) -> list[MailFigure]:
     return [ended, MailFigure(text_in(language, "funnels", "all_the_way"), [_share(last, first, language)])]
 
 
-def _steps(answer: FunnelAnswer, language: Language) -> MailSection:
+def _steps(answer: FunnelAnswer, links: Mapping[LinkId, NamedLink], language: Language) -> MailSection:
     people = text_in(language, "funnels", "devices" if _is_by_device(answer) else "customers")
     rows = []
     for number, (step, times) in enumerate(zip(answer.query.funnel.steps, answer.steps, strict=True)):
@@ -77,7 +83,7 @@ def _steps(answer: FunnelAnswer, language: Language) -> MailSection:
         if times.median is not None:
             took = duration_in(language, timedelta(milliseconds=times.median))
             figures.append(MailFigure(text_in(language, "funnels", "median"), [took]))
-        rows.append(MailRow(f"{number + 1}. {_step_name(step, language)}", figures))
+        rows.append(MailRow(f"{number + 1}. {_step_name(step, links, language)}", figures))
     return MailSection(text_in(language, "funnels", "steps"), rows)
 
 
@@ -110,10 +116,12 @@ def _is_by_device(answer: FunnelAnswer) -> bool:
     return answer.query.funnel.by is CreditTo.DEVICE
 
 
-def _step_name(step: FunnelStep, language: Language) -> str:
-    if step.kind is FunnelStepKind.EVENT and step.name is not None:
-        return step.name
-    return text_in(language, "funnels", step.kind.value)
+def _step_name(step: FunnelStep, links: Mapping[LinkId, NamedLink], language: Language) -> str:
+    """What is done in a step, and its filters in brackets, such as "Click (Country: Germany)"."""
+    is_named = step.kind is FunnelStepKind.EVENT and step.name is not None
+    done = step.name if is_named and step.name else text_in(language, "funnels", step.kind.value)
+    filters = [f"{label}: {left}" for label, left in filters_in(language).pairs(step.filters, links)]
+    return f"{done} ({'; '.join(filters)})" if filters else done
 
 
 def _share(count: int, of: int, language: Language) -> str:

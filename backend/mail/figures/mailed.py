@@ -44,7 +44,7 @@ class MailSection:
 class MailedReport:
     """What a mail shows. `notes` are sentences below the figures.
 
-    `filters` are pairs of what is filtered and what is left.
+    `filters` are pairs of what is filtered and what is left, `noted` of a day and what was noted about it.
     """
 
     period: str
@@ -54,6 +54,7 @@ class MailedReport:
     sections: Sequence[MailSection] = ()
     notes: Sequence[str] = ()
     filters: Sequence[tuple[str, str]] = ()
+    noted: Sequence[tuple[str, str]] = ()
 
 
 def compared_in(language: Language, before: QueryPeriod | None) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind
 from backend.domain.analytics.event_properties import EventProperty
+from backend.domain.analytics.filter_words import FilterLanguage, FilterWording
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.period import Comparison, TimeField
 from backend.domain.analytics.query import TIMES, Field, Query, QueryField
@@ -15,6 +17,7 @@ from backend.domain.ids import LinkId
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.views import ReportView
+from backend.domain.web.client import PLATFORM_NAMES
 from backend.mail.figures.mailed import (
     MOST_MAILED_ROWS,
     MailedReport,
@@ -116,4 +119,16 @@ def name_of_value(
     if by is Field.LINK:
         link = links.get(LinkId(value))
         return link.link_name if link else words["deleted_link"]
-    return country_in(language, value) if by is Field.COUNTRY else value
+    if by is Field.COUNTRY:
+        return country_in(language, value)
+    return PLATFORM_NAMES.get(value, value) if by is Field.PLATFORM else value
+
+
+def filters_in(language: Language) -> FilterLanguage:
+    """How the language tells filters."""
+
+    def name(by: QueryField, value: str | None, links: Mapping[LinkId, NamedLink]) -> str:
+        return name_of_value(links, by, value, None, language)
+
+    wording = FilterWording(**sections_in(language)["filters"])
+    return FilterLanguage(partial(name_of_field, language=language), name, wording)

@@ -13,9 +13,10 @@ from backend.domain.analytics.query import Field, Query
 from backend.domain.mail.language import Language
 from backend.domain.reports.shared_rows import SharedClick, SharedRows, SharedSale
 from backend.domain.reports.singles import COUNTED
+from backend.domain.web.referring_sites import site_of
 from backend.mail.figures.mailed import MailedReport, MailFigure, MailRow, MailSection
-from backend.mail.figures.rows import name_of_field
-from backend.mail.numbers import country_in, day_in, lines_of, period_in, whole_number
+from backend.mail.figures.rows import name_of_field, name_of_value
+from backend.mail.numbers import day_in, lines_of, period_in, whole_number
 from backend.mail.texts import sections_in, text_in
 
 # As many as somebody reads; the report's page has a hundred.
@@ -39,7 +40,11 @@ def mailed_singles(found: SharedRows, query: Query, language: Language) -> Maile
 
 
 def _click(click: SharedClick, language: Language) -> MailRow:
-    facts = {Field.COUNTRY: click.country, Field.PLATFORM: click.platform, Field.REFERRER: click.referrer}
+    facts = {
+        Field.COUNTRY: click.country,
+        Field.PLATFORM: click.platform,
+        Field.REFERRING_SITE: site_of(click.referrer) if click.referrer else None,
+    }
     deleted = text_in(language, "words", "deleted_link")
     return MailRow(f"{_hour(click.hour, language)}: {click.link_name or deleted}", _facts(facts, language))
 
@@ -70,7 +75,11 @@ def _amounts(sale: SharedSale, language: Language) -> Sequence[MailFigure]:
 
 def _facts(facts: dict[Field, str | None], language: Language) -> list[MailFigure]:
     return [
-        MailFigure(name_of_field(by, language), [country_in(language, text) if by is Field.COUNTRY else text])
+        # A link is told by its name already.
+        MailFigure(
+            name_of_field(by, language),
+            [text if by is Field.LINK else name_of_value({}, by, text, None, language)],
+        )
         for by, text in facts.items()
         if text
     ]

@@ -13,11 +13,11 @@ from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.reports.views import ReportView
 from backend.mail.figures.customers import MailedCustomers, mailed_customers
-from backend.mail.figures.filters import mailed_filters
 from backend.mail.figures.funnels import mailed_funnel
 from backend.mail.figures.links import mailed_links
 from backend.mail.figures.mailed import MailedReport
-from backend.mail.figures.rows import mailed_query, mailed_rows
+from backend.mail.figures.noted import mailed_notes
+from backend.mail.figures.rows import filters_in, mailed_query, mailed_rows
 from backend.mail.figures.singles import MOST_MAILED_SINGLES, mailed_singles
 from backend.storage.analytics.client import Analytics
 from backend.storage.analytics.cohorts.questions import AskNewAndReturning, AskTimeToSale
@@ -25,6 +25,9 @@ from backend.storage.analytics.query_questions import AskFunnel, AskQuery
 from backend.storage.analytics.singles.shared_rows import ask_rows
 from backend.storage.driver.mongo import Database
 from backend.storage.links.lists.with_figures import list_with_figures
+from backend.storage.links.named_links import links_in_filters
+from backend.storage.reports.noted import read_noted_of
+from backend.storage.reports.view_filters import filters_of_view
 
 QueryT = TypeVar("QueryT", Query, FunnelQuery)
 
@@ -43,8 +46,22 @@ async def figures_of(
     Raises InvalidField where the report can't be made any more, and FactsNotReady and NoAnswer.
     """
     view = report.view_at(now, has_subscription=has_subscription)
-    filters = await mailed_filters(database, reader.org_id, view, reader.language)
-    return replace(await _figures(database, analytics, report, view, reader=reader, now=now), filters=filters)
+    figures = await _figures(database, analytics, report, view, reader=reader, now=now)
+    return replace(
+        figures,
+        filters=await filters_of_view(database, reader.org_id, view, filters_in(reader.language)),
+        noted=await _noted(database, analytics, view, reader, now) if report.shows_notes else (),
+    )
+
+
+async def _noted(
+    database: Database, analytics: Analytics, view: ReportView, reader: Recipient, now: datetime
+) -> list[tuple[str, str]]:
+    if not view.has_course:
+        return []
+    query = replace(view.queries[0], period=reader.period_at(now))
+    noted = await read_noted_of(database, analytics, reader.org_id, query)
+    return mailed_notes(noted, query.period, reader.language)
 
 
 async def _figures(
@@ -60,7 +77,8 @@ async def _figures(
     if view.funnel:
         funnels = _of_last_two(view.funnel, reader, now)
         answer, before = await analytics.ask_all(org_id, [AskFunnel(funnel) for funnel in funnels])
-        return mailed_funnel(answer, before, language)
+        links = await links_in_filters(database, org_id, [step.filters for step in view.funnel.funnel.steps])
+        return mailed_funnel(answer, before, links, language)
     if view.cohorts:
         query, earlier = _of_last_two(view.queries[-1], reader, now)
         questions = [AskNewAndReturning(query), AskNewAndReturning(earlier), AskTimeToSale(query)]

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from typing import Any
 
+import httpx
 import pytest
 
+from backend.domain.analytics.input import parse_query
+from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.links.links import Link
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientState
 from backend.domain.reports.report import Report
+from backend.domain.reports.shared_rows import SharedClick, SharedRows
+from backend.domain.reports.singles import ClicksOf
 from backend.domain.reports.views import ViewKind
 from backend.mail import report_mails
+from backend.mail.figures.singles import mailed_singles
 from backend.mail.report_mails import LEASE, ReportMailResources, ReportMails, make_due_mail
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import Database, Document
+from backend.storage.mail import mails
 from backend.storage.processes.failing_items import list_failing
 from backend.storage.processes.leases import NAME as LEASES
 from backend.storage.processes.leases import end_lease
@@ -22,10 +30,13 @@ from backend.storage.processes.work import Work
 from backend.storage.reports import recipients
 from backend.storage.reports.recipients import due_recipients, list_recipients
 from backend.storage.reports.reports import change_report, create_report, delete_report
+from backend.storage.resources.things import Things
 from backend.storage.schema.work_item import WorkItem
+from tests.api.link_calls import API
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import bought, words
 from tests.dashboard.mails.conftest import BASE_URL, QUERY, confirmed, mails_to
+from tests.facts.organizations import TestOrganization
 
 
 @pytest.mark.usefixtures("counted")
@@ -96,12 +107,67 @@ async def test_a_mail_says_what_its_figures_are_of(
 
 
 @pytest.mark.usefixtures("counted")
+async def test_a_mail_has_the_notes_that_its_page_has(
+    client: httpx.AsyncClient,
+    organization: TestOrganization,
+    database: Database,
+    link: Link,
+    mailing: ReportMailResources,
+    clock: MovableClock,
+) -> None:
+    """Those of the mail's days and of the report's link, with its changes, in the reader's language; none
+    where readers may see none, and none where the page draws nothing over time."""
+    clock.offset -= timedelta(days=3)
+    path, changes = f"{API}/links/{link.id}", {"destination_url": "https://b.example/"}
+    answer = await client.patch(path, headers=organization.headers, json=changes)
+    assert answer.status_code == 200, answer.text
+    clock.offset += timedelta(days=3)
+    for day, text, of in (
+        (15, "Sale <b>50 %</b>", None),
+        (9, "Flyers", link.id),
+        (16, "Too late", None),
+        (8, "Too early", None),
+    ):
+        values = {"at": NotedTime.of_day(date(2026, 3, day)), "text": text, "link_id": of}
+        await Things(ANNOTATIONS).add(database, link.org_id, values, clock())
+    query: dict[str, Any] = {"measures": ["clicks"], "group_by": ["day"], "period": "last_7_days"}
+    values = {"name": "Days", "query": query | {"filters": {"link": [link.id]}}}
+    report = await create_report(database, link.org_id, values, clock())
+    recipient = await confirmed(database, report, clock())
+
+    async def mailed(**changes: Any) -> Document:
+        await change_report(database, report.org_id, report.id, changes, clock())
+        clock.offset += timedelta(seconds=1)
+        await database[mails.NAME].delete_many({"_id": {"$regex": f"^{recipient.org_id}/figures/"}})
+        await make_due_mail(mailing, recipient)
+        [mail] = await mails_to(database, recipient, "figures")
+        return mail
+
+    shown = await mailed(shows_notes=True)
+    notes = [
+        "9. März 2026: Flyers (Spring)",
+        "15. März 2026: Sale <b>50 %</b>",
+        "15. März 2026: Link geändert: Ziel",
+    ]
+    assert "\nNOTIZEN\n" + "\n".join(notes) + "\n\n" in shown["text"]
+    assert "15. März 2026: Sale &lt;b&gt;50 %&lt;/b&gt;</p>" in shown["html"]
+    assert "Too" not in shown["text"]
+    assert "Flyers" not in (await mailed(shows_notes=False))["text"]
+    by_country = await mailed(shows_notes=True, query=query | {"group_by": ["country"]})
+    assert "Flyers" not in by_country["text"] + by_country["html"]
+
+
+@pytest.mark.usefixtures("counted")
 async def test_a_funnel_by_mail(
     database: Database, report: Report, link: Link, mailing: ReportMailResources, clock: MovableClock
 ) -> None:
-    """How many did each step, and each group's way; only the first step is compared."""
+    """How many did each step, with its filters, and each group's way; only the first step is compared."""
     await bought(database, link, clock() - timedelta(days=12), "5")
-    steps = [{"kind": "conversion"}, {"kind": "event", "name": "Signed up"}]
+    filters = {"link": [link.id], "campaign": {"prefix": "spr"}}
+    steps = [
+        {"kind": "conversion", "filters": filters},
+        {"kind": "event", "name": "Signed up", "filters": {"country": ["DE"]}},
+    ]
     query = {"steps": steps, "group_by": ["campaign"], "within_days": 3}
     values = {"name": "Way", "kind": ViewKind.FUNNEL, "query": query}
     funnel = await create_report(database, link.org_id, values, clock())
@@ -116,9 +182,11 @@ async def test_a_funnel_by_mail(
         "Ganz durchgegangen 0",
         "Anteil derer, die anfingen 0 %",
     ]
-    assert "Schritt 1. Conversion Geräte 1" in words(mail["html"])
+    first = "1. Conversion (Link: Spring; Kampagne: beginnt mit spr)"
+    assert f"Schritt {first} Geräte 1" in words(mail["html"])
     step = lines.index("SCHRITT")
-    assert lines[step + 1 : step + 6] == ["1. Conversion", "Geräte 1", "", "2. Signed up", "Geräte 0"]
+    second = "2. Signed up (Land: Deutschland)"
+    assert lines[step + 1 : step + 6] == [first, "Geräte 1", "", second, "Geräte 0"]
     assert lines[lines.index("KAMPAGNE") + 1] == "spring"
     assert "kann bis zum 19. März 2026 weitergehen" in mail["text"]
 
@@ -175,6 +243,15 @@ async def test_single_sales_and_links_by_mail(
     text = " ".join(mail["text"].split())
     assert "TOTAL Links 1 LINK Spring Clicks 1,237 (+24%) Conversions 2 (+2)" in text
     assert not [word for word in ("€", "Revenue", link.destination_url) if word in mail["text"]]
+
+
+def test_a_click_by_mail(now: datetime) -> None:
+    """Its country, platform and referring site have the names that people know them by."""
+    click = SharedClick(now, "Spring", "ios", "NZ", "lm.facebook.com", "app", None, None)
+    query = parse_query({"measures": ["clicks"], "period": "last_7_days"}, now)
+    [section] = mailed_singles(SharedRows(ClicksOf.CLICKS, [click], (), 1), query, Language.DE).sections
+    figures = [(figure.label, *figure.lines) for figure in section.rows[0].figures]
+    assert figures == [("Land", "Neuseeland"), ("Plattform", "iOS"), ("Herkunft", "Facebook")]
 
 
 async def test_when_the_next_is_due(
