@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from backend.domain.web.host_names import InvalidHostName, normalize_host
+from backend.domain.errors import InvalidField
+from backend.domain.fields.rules import HostName
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_FORM = "an origin must look like https://shop.com or https://*.shop.com"
 
 
 class InvalidOrigin(ValueError):
@@ -18,9 +20,12 @@ def parse_origin(text: str) -> str:
 
     `https://*.shop.com` allows every subdomain of shop.com. Raises InvalidOrigin.
     """
-    parts = urlsplit(text.strip())
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:  # brackets of half an IPv6 address, and characters that mean a slash
+        raise InvalidOrigin(_FORM) from None
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
-        raise InvalidOrigin("an origin must look like https://shop.com or https://*.shop.com")
+        raise InvalidOrigin(_FORM)
     if parts.path not in {"", "/"} or parts.query or parts.fragment or "@" in parts.netloc:
         raise InvalidOrigin("an origin must have no path, query, fragment or user name")
     return f"{parts.scheme}://{_host(parts.hostname)}{_port(parts.scheme, parts.netloc)}"
@@ -40,9 +45,9 @@ def origin_matches(origin: str, pattern: str) -> bool:
 def _host(host: str) -> str:
     wildcard, name = ("*.", host[2:]) if host.startswith("*.") else ("", host)
     try:
-        return wildcard + normalize_host(name)
-    except InvalidHostName as error:
-        raise InvalidOrigin(f"the host of an origin {error}") from None
+        return wildcard + HostName().parse("host", name)
+    except InvalidField as error:
+        raise InvalidOrigin(f"the host of an origin {error.rule}") from None
 
 
 def _port(scheme: str, netloc: str) -> str:

@@ -30,6 +30,12 @@ def test_one_form(text: str, stored: str) -> None:
         "https://u@shop.com",
         "https://a.*.com",
         "ftp://a",
+        "https://256.1.1.1",
+        "https://1.2.3.4.5",
+        "https://xn--a.com",
+        "https://*.shop.1",
+        "https://[::1",
+        "https://shop\u2100.com",
     ],
 )
 def test_what_is_no_origin(text: str) -> None:

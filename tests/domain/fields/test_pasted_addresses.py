@@ -49,6 +49,12 @@ def refusal(text: str) -> str:
         ("https://https.shop.com/https://x", "https://https.shop.com/https://x"),
         ("http://http:8080/", "http://http:8080/"),
         ("https://10.0.0.1/x", "https://10.0.0.1/x"),
+        ("shop.com:80/x", "http://shop.com:80/x"),
+        ("shop.com:8080/x", "https://shop.com:8080/x"),
+        ("<https://shop.com/x>", "https://shop.com/x"),
+        (' "https://shop.com/x" ', "https://shop.com/x"),
+        ("\u201eshop.com/x\u201c", "https://shop.com/x"),
+        ("\u00ab https://shop.com/x \u00bb", "https://shop.com/x"),
     ],
 )
 def test_what_is_taken(rule: WebAddress | DestinationAddress, pasted: str, address: str) -> None:
@@ -77,7 +83,18 @@ def test_letters_are_encoded_for_the_redirect() -> None:
         ("https://sh\u00adop.com/", "must not contain U+00AD (SOFT HYPHEN)"),
         ("\ufeffhttps://shop.com/", "must not contain U+FEFF (ZERO WIDTH NO-BREAK SPACE)"),
         ("https://shop.com/a\u00a0b", "must not contain U+00A0 (NO-BREAK SPACE)"),
-        ("https://shop.com/a\nb", "must be an absolute http or https URL"),
+        ("https://shop.com/a\nb", "must not contain U+000A (a line end): take it out"),
+        ("https://shop.com/a\tb", "must not contain U+0009 (a tab): take it out"),
+        ("https://shop.com/\x00", "must not contain U+0000 (a control character)"),
+        ("https://shop.com/a\\b", "must not contain \\: write /"),
+        ("https:\\\\shop.com", "must not contain \\: write /"),
+        ("tel:4930123", "not tel: (lead to a page that has the number)"),
+        ("sms:4930123", "not sms: (lead to a page that has the number)"),
+        ("smsto:4930123", "not smsto: (lead to a page that has the number)"),
+        ("ada@shop.com", "not an e-mail address (lead to a page that has the e-mail address)"),
+        ("htp://shop.com", "must begin with https://"),
+        ("https//shop.com", "must begin with https://"),
+        ("hhttps://shop.com/x", "must begin with https://"),
         (
             "https://shop.com/?k={keyword}",
             "must not contain {keyword}: possible are {path} and {query",
@@ -98,7 +115,7 @@ def test_what_is_refused_says_why(text: str, reason: str) -> None:
     "host",
     [
         "256.256.256.256", "1.2.3.4.5", "0x1.0x1.0x1.0x1ff", "shop.1", "shop.0x", "xn--a.com", "xn--zn7c.com",
-        "xn--.com", "a..com", "shop com", "a%20b.com", "a|b.com", "a\\b.com", "[::g]", "shop.com:99999",
+        "xn--.com", "a..com", "shop com", "a%20b.com", "a|b.com", "[::g]", "shop.com:99999",
         "\u2488com", "a\u2100b.com", "-shop.com",
     ],
 )  # fmt: skip
