@@ -274,7 +274,10 @@ class Redirector:
             return answer
         if entry := await self._find_above(visit, prefixes) or await self._find_meant(visit):
             return await self._follow(visit, entry)
-        return await self._code_of_meant(visit) or self._lost(visit)
+        if answer := await self._code_of_meant(visit):
+            return answer
+        meant = loose_path_of(visit.raw_path).paths
+        return self._reports.form(visit) if link_reports.PATH in map(str.lower, meant) else self._lost(visit)
 
     async def _code_of_meant(self, visit: Visit) -> Answer | None:
         """The QR code of the link that is meant before the suffix of one; None if there is none."""

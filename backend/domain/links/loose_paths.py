@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from string import ascii_letters, digits
 from urllib.parse import quote, unquote, urlsplit
 
 from backend.domain.errors import InvalidField
@@ -15,12 +16,18 @@ from backend.domain.fields.rules import LinkPath
 from backend.domain.web.host_names import normalize_host
 from backend.domain.web.short_urls import LONGEST_PATH
 
-# What begins a query or a fragment where a program has encoded it once or more, or has left out its `?`.
-_END = re.compile(r"[&;]|%(?:25)*(?:3F|26|23|3B)|[?#]", re.IGNORECASE)
+# What begins a query or a fragment where a program has encoded it once or more, or has left out its `?`; and
+# what behind a path begins the rest of a tag, of a link in Markdown or Slack, or of a quoted-printable text.
+_END = re.compile(
+    r"""(?P<query>[&;?#]|%(?:25)*(?:3F|26|23|3B))
+    |(?<=..)(?:["<|]|%(?:25)*(?:22|3C|7C)|\]\(|%(?:25)*5D(?:\(|%(?:25)*28)|=[0-9A-F]{2})""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _FRAGMENT = re.compile(r"#|%(?:25)*23", re.IGNORECASE)
-# Characters that nobody sees: of no width, and those that change the direction of writing.
+# Characters that nobody sees: of no width, those that change the direction of writing, and the ends of lines
+# and tabs, which browsers take out of addresses too.
 _INVISIBLE = re.compile(
-    r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    r"[\t\n\r\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
 )
 # What is left without what stands around an address in a text; a path has dots, but rarely ends with one.
 # A `+` stays, so that no link is found: it asks where a link leads, and must not lead there.
@@ -32,6 +39,12 @@ _HARMFUL = re.compile(
     r"%(?:25)*(?:2F|5C|7F|0[0-8BCEF]|1[0-9A-F])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", re.IGNORECASE
 )
 _SLASHES = re.compile(r"/{2,}")
+# As texts write a hyphen, at which a line may end or may not.
+_HYPHENS = str.maketrans("\u2010\u2011", "--")
+# Markup may end with what a path may end with, as in _https://go.test/spring_, but it has no letters.
+_LETTERS = frozenset(ascii_letters + digits + "+")
+# A parameter's name, and no rest of HTML such as `quot; target`.
+_NAMED = re.compile(r"[\w.~%$\[\]:-]+=.*", re.DOTALL)
 _QUERY_CHARACTERS = "%:/?[]@!$&'()*+,;=-._~"
 _TIMES_ENCODED = 3  # a program that encodes what another one has encoded is usual, a third one is not
 _PATH = LinkPath()
@@ -70,13 +83,12 @@ def loose_path(raw_path: str) -> LoosePath:
         return _NONE
     end = _END.search(raw_path)
     path = _cleaned(raw_path[: end.start()] if end else raw_path)
-    paths = dict.fromkeys(
-        found[0] for inside in (_INSIDE, _INSIDE_BUT_DOTS) if (found := inside.search(path))
-    )
-    possible = tuple(path for path in paths if _is_link_path(path))
+    found = [match[0] for inside in (_INSIDE, _INSIDE_BUT_DOTS) if (match := inside.search(path))]
+    possible = [path for path in (*found, *map(_to_last_letter, found[:1])) if _is_link_path(path)]
     if not possible:
         return _NONE
-    return LoosePath(possible, _query(end[0], raw_path[end.end() :]) if end else "")
+    query = _query(end[0], raw_path[end.end() :]) if end and end["query"] else ""
+    return LoosePath(tuple(dict.fromkeys(possible)), query)
 
 
 def loose_place(short_url: str) -> tuple[str, LoosePath]:
@@ -99,7 +111,12 @@ def _cleaned(text: str) -> str:
             text = unquote(text, errors="strict")
     except UnicodeDecodeError:
         return ""
-    return "" if "%" in text else _SLASHES.sub("/", _INVISIBLE.sub("", text))
+    return "" if "%" in text else _SLASHES.sub("/", _INVISIBLE.sub("", text.translate(_HYPHENS)))
+
+
+def _to_last_letter(path: str) -> str:
+    length = next((place for place in range(len(path), 0, -1) if path[place - 1] in _LETTERS), 0)
+    return path[:length]
 
 
 def _is_link_path(path: str) -> bool:
@@ -118,10 +135,12 @@ def _query(end: str, rest: str) -> str:
     if end.startswith("%"):
         for _ in range(1 + end.count("25")):
             rest = unquote(rest)
+    rest = rest.lstrip("?")  # doubled
     if not end.upper().endswith(("?", "3F")):
-        rest = "&".join(part.removeprefix("amp;") for part in _parameters(rest))
+        rest = "&".join(_parameters(rest))
     return quote(rest, safe=_QUERY_CHARACTERS)
 
 
 def _parameters(text: str) -> Sequence[str]:
-    return [part for part in text.split("&") if "=" in part]
+    parts = [part.removeprefix("amp;") for part in text.split("&")]
+    return [part for part in parts if _NAMED.fullmatch(part)]

@@ -8,23 +8,24 @@ from urllib.parse import urlsplit
 
 from backend.domain.errors import InvalidField
 from backend.domain.links.links import Link
-from backend.domain.links.path_prefixes import prefixes_in
 from backend.domain.links.reports import LinkReport, parse_report
 from backend.domain.web.short_urls import parse_short_url
 from backend.redirector.answers import pages, report_page
 from backend.redirector.answers.ahead import SUFFIX
 from backend.redirector.answers.answer import Answer, plain
 from backend.redirector.answers.report_page import Problem
-from backend.redirector.links.above import find_above
 from backend.redirector.links.cache import LinkCache
 from backend.redirector.request.form_body import UnreadableForm, read_form
 from backend.redirector.request.visit import Visit
+from backend.storage.driver.deadlines import deadline
 from backend.storage.driver.mongo import StorageError
+from backend.storage.links.meant_paths import find_meant_place
 from backend.storage.links.reports import add_report
 from backend.web.current import Resources
 
 PATH = "report"
 _LONGEST_ADDRESS = 1000
+_READ_SECONDS = 0.8  # as long as for a link at the path itself
 
 
 class LinkReports:
@@ -75,18 +76,17 @@ class LinkReports:
         return pages.thanks(visit)
 
     async def _find(self, visit: Visit, text: str) -> Link | None:
-        """The link of this domain that a visitor names by its short URL or its path."""
-        text = text.strip()[:_LONGEST_ADDRESS]
+        """The link of this domain that a visitor names by its short URL or its path, or means by it."""
+        address, mark, query = text.strip()[:_LONGEST_ADDRESS].partition("?")
+        text = address.removesuffix(SUFFIX) + mark + query
         for address in (text, f"https://{text}", f"https://{visit.host}/{text.lstrip('/')}"):
             place = parse_short_url(address)
-            path = place[1].removesuffix(SUFFIX) if place and place[0] == visit.host else ""
-            if path and (entry := await self._cache.load(visit.host, path)):
+            if place and place[0] == visit.host and place[1] and (entry := await self._cache.load(*place)):
                 return entry.link
-            domain, prefixes = prefixes_in(address)
-            if domain == visit.host:
-                above = await find_above(self._cache, self._resources.database, domain, prefixes)
-                if above:
-                    return above[0].link
+            with deadline(_READ_SECONDS):
+                meant = await find_meant_place(self._resources.database, address)
+            if meant and meant[0] == visit.host and (entry := await self._cache.load(*meant)):
+                return entry.link
         return None
 
 

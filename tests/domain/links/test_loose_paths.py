@@ -15,7 +15,10 @@ AROUND = [
     "/", "//", ",", ")", "]", ">", "'", '"', "\u2019", "\u201d", "\u00bb", "!", "*", ":", "\\", "\u2026",
     "%20", "%0A", "%0D%0A", "%09", "%E2%80%8B", "%E2%80%8D", "%EF%BB%BF", "%C2%AD", "%C2%A0", "%E3%80%80",
     "%29", "%22", "%E2%80%9D", "%2520", "),", ".)", ")./", "%20/", "&gt;", "&quot;", "&nbsp;", "\u200b",
-    "%F0%9F%98%80",
+    "%F0%9F%98%80", "_", "*_", "_*", "~~", "__)", "-", "\u2011", "%E3%80%82", "\u3001", "%EF%BC%89", "\u300d",
+    "%E2%80%8F", "%D8%8C", "](https://go.test/spring)", "%5D(https://go.test/x?a=b)", "%5D%28https:", "</a>",
+    "%3C/a%3E", "%3Cbr%20/%3E", "%22%20target=%22_blank%22", "&quot;%20target=&quot;_blank", "|Sale>",
+    "%7CSale", "=20", "=E2=80=8B", "%3F%3F", "???", "%3F?",
 ]  # fmt: skip
 
 
@@ -45,6 +48,9 @@ def test_what_stands_behind_an_address(around: str) -> None:
         ("/spring%3Fa%3Db%23top", "a=b"),
         ("/spring%23top", ""),
         ("/spring%3Fq%3D%C3%A4", "q=%C3%A4"),
+        ("/spring%3F%3Futm_source%3Dx", "utm_source=x"),
+        ("/spring&a%5B%5D=1&b[c]=2&quot; d=3", "a%5B%5D=1&b[c]=2"),
+        ("/spr%0D%0Aing&utm_source=x", "utm_source=x"),
     ],
 )
 def test_a_query_that_the_path_hides(raw_path: str, query: str) -> None:
@@ -96,6 +102,20 @@ def test_the_longer_reading_comes_first() -> None:
     assert loose_path("/spring.,").paths == ("spring.", "spring")
     assert loose_path("/spring.").pick({"spring.", "spring"}, ignores_case=True) == "spring."
     assert loose_path("/spring.").pick({"spring"}, ignores_case=False) == "spring"
+
+
+def test_what_a_text_does_within_a_path() -> None:
+    """A wrapped line, and a hyphen as texts write it, don't hide the link."""
+    for written in (
+        "/kite-sale",
+        "/kite%E2%80%91sale",
+        "/kite\u2010sale",
+        "/kite-%0D%0Asale",
+        "/ki\tte-sale",
+    ):
+        assert loose_path(written).paths == ("kite-sale",)
+    assert loose_path("/__spring__").paths == ("__spring__", "__spring")
+    assert loose_path("/___").paths == ("___",)
 
 
 def test_other_case_is_meant_where_it_is_the_only_one() -> None:

@@ -36,7 +36,13 @@ async def send(visitor: httpx.AsyncClient, link: str, **fields: Any) -> httpx.Re
     return await visitor.post("/report", data={"link": link} | REPORT | fields)
 
 
-@pytest.mark.parametrize("form", ["https://{host}/{path}?x=1", "{host}/{path}", "{path}", " /{path} "])
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("https://{host}/{path}?x=1", "{host}/{path}", "{path}", " /{path} ", "https://{host}/{path}+?x=1"),
+        *("https://{host}/{capitals}", "{capitals}+", "{host}/{path}).", "https://{host}/{path}&a=b"),
+    ],
+)
 async def test_a_report(
     visitor: httpx.AsyncClient,
     make_link: LinkFactory,
@@ -46,7 +52,7 @@ async def test_a_report(
 ) -> None:
     """It is kept for the link that its short URL or path names, for its organization and for the operator."""
     link = await make_link()
-    answer = await send(visitor, form.format(host=link.domain, path=link.path))
+    answer = await send(visitor, form.format(host=link.domain, path=link.path, capitals=link.path.upper()))
     assert (answer.status_code, "Thank you" in answer.text) == (200, True)
     (reported,) = await list_reported(database, organization.id, 10)
     assert (reported.link.id, reported.count) == (link.id, 1)
@@ -106,6 +112,8 @@ async def test_how_visitors_come_to_the_form(
     assert 'name="link" value=""' in by_address.text
     assert "<script" not in by_address.text
     assert "form-action" not in by_address.headers["content-security-policy"]
+    for typed in ("/report/", "/REPORT", "/report)."):
+        assert 'name="link"' in (await visitor.get(typed)).text
 
 
 async def test_a_link_at_the_form_s_path(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
