@@ -9,13 +9,11 @@ import pytest
 from backend.domain.accounts.api_keys import ApiKey
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
-from backend.domain.alerts.alert import Alert
-from backend.domain.alerts.rule import AlertRule
 from backend.domain.reports.recipient import Recipient
 from backend.domain.reports.report import Report
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.lifecycle.archived_documents import organization, webhooks
-from backend.storage.lifecycle.archived_documents.analytics import alerts, recipients, reports
+from backend.storage.lifecycle.archived_documents.analytics import recipients, reports
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
@@ -37,12 +35,9 @@ _ONLY_STORED = {
         (webhooks._ENDPOINT, Endpoint),
         (reports._REPORT, Report),
         (recipients._RECIPIENT, Recipient),
-        (alerts._RULE, AlertRule),
-        (alerts._ALERT, Alert),
     ],
     ids=[
         *("keys", "users", "organizations", "webhooks", "reports", "recipients"),
-        *("alert rules", "alerts"),
     ],
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:

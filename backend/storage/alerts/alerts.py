@@ -7,15 +7,13 @@ unique, so that nothing is told twice, whatever process dies or goes on late.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from datetime import datetime, timedelta
 
 from pymongo import DESCENDING, IndexModel, ReturnDocument
 
 from backend.domain.alerts.alert import Alert
-from backend.domain.alerts.rule import AlertKind
 from backend.domain.ids import AlertRuleId, OrgId
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -25,6 +23,8 @@ from backend.storage.schema.collection import (
     NotSharded,
     Stage,
 )
+from backend.storage.schema.document_fields import time, true
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.own_documents import existing
 from backend.storage.schema.ownership import ByIdPrefix
 
@@ -52,12 +52,17 @@ COLLECTION = Collection(
     shard_key=NotSharded("few, and gone a hundred days after their end"),
     audited=NotAudited("it is no change by anybody, but what happened"),
 )
+SHAPE = DocumentShape(
+    record=Alert,
+    is_id_within_org=True,
+    stored_at_times={"is_open": true, "is_unwatched": true, "expires_at": time},
+)
 
 
 async def open_alerts(database: Database, rule_id: AlertRuleId) -> list[Alert]:
     """The rule's alerts whose cause holds."""
     cursor = database[NAME].find({"rule_id": rule_id, "is_open": True})
-    return [from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def organizations_with_open(database: Database) -> set[OrgId]:
@@ -86,14 +91,14 @@ async def count_sent(database: Database, rule_id: AlertRuleId, since: datetime) 
 
 async def insert_alerts(database: Database, session: ClientSession, alerts: Sequence[Alert]) -> None:
     """Store these alerts in the caller's transaction. Raises StorageError if there is one of them."""
-    await database[NAME].insert_many([to_document(alert) for alert in alerts], session=session)
+    await database[NAME].insert_many([_new_document(alert) for alert in alerts], session=session)
 
 
 async def end_alert(
     database: Database, session: ClientSession, alert: Alert, ended_at: datetime, now: datetime
 ) -> bool:
     """Note in the caller's transaction that the alert's cause is over. Returns False if it was noted."""
-    still_open = {"_id": _id(alert), "is_open": True}
+    still_open = {"_id": f"{alert.org_id}/{alert.id}", "is_open": True}
     ended = await database[NAME].update_one(still_open, _ending(ended_at, now), session=session)
     return bool(ended.modified_count)
 
@@ -129,7 +134,7 @@ async def set_seen(database: Database, org_id: OrgId, own_id: str, seen_at: date
     changed = await database[NAME].find_one_and_update(
         query, {"$set": {"seen_at": seen_at}}, return_document=ReturnDocument.AFTER
     )
-    return from_document(existing(changed))
+    return SHAPE.from_document(existing(changed))
 
 
 async def set_all_seen(database: Database, org_id: OrgId, until: datetime, now: datetime) -> None:
@@ -168,26 +173,11 @@ async def list_alerts(
             {"fired_at": last["fired_at"], "_id": {"$lt": last["_id"]}},
         ]
     cursor = database[NAME].find(query).sort([("fired_at", DESCENDING), ("_id", DESCENDING)]).limit(limit)
-    return [from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
-def to_document(alert: Alert) -> Document:
-    """The alert as it is stored."""
-    values = {field.name: getattr(alert, field.name) for field in fields(Alert) if field.name != "id"}
-    document = {**values, "_id": _id(alert), "kind": alert.kind.value, "figures": dict(alert.figures)}
-    if alert.ended_at is None:
-        document["is_open"] = True
-    return document
-
-
-def from_document(document: Document) -> Alert:
-    """The alert that is stored."""
-    values = known_fields(document, Alert) | {"kind": AlertKind(document["kind"])}
-    return Alert(id=_own_id(document), **values)
-
-
-def _id(alert: Alert) -> str:
-    return f"{alert.org_id}/{alert.id}"
+def _new_document(alert: Alert) -> Document:
+    return SHAPE.to_document(alert) | ({"is_open": True} if alert.ended_at is None else {})
 
 
 def _own_id(document: Document) -> str:

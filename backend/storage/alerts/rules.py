@@ -6,27 +6,26 @@ import hmac
 import secrets
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from pymongo import IndexModel
 
-from backend.domain.alerts.input import check_change, check_new
-from backend.domain.alerts.rule import ALERT_KEY, MOST_RULES, AlertKind, AlertRule
+from backend.domain.alerts.input import RULE_NAME, MailTo, check_change, check_new
+from backend.domain.alerts.rule import ALERT_KEY, MOST_RULES, AlertRule
 from backend.domain.errors import InvalidField
 from backend.domain.fields.item_names import name_key
 from backend.domain.ids import AlertRuleId, LinkId, OrgId, TagId
-from backend.domain.mail.language import Language
 from backend.storage.accounts.users.users import list_users
 from backend.storage.alerts import alerts
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.mongo import Database
 from backend.storage.links.links import find_link
 from backend.storage.links.tags import find_tag_ids, list_tags
 from backend.storage.mail.mails import drop_waiting
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import time_zone, url_token
+from backend.storage.schema.document_shape import DocumentShape, stored_values
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 from backend.storage.schema.work_item import WorkItem, items_of
@@ -44,6 +43,15 @@ COLLECTION = Collection(
     archived=Stage.SETUP,
     shard_key=NotSharded("an organization has few"),
     audited=Audited(kind="alert_rule", name="name", hidden=frozenset({"secret"})),
+)
+SHAPE = DocumentShape(
+    record=AlertRule,
+    rules={
+        "name": RULE_NAME.parse,
+        "mail_to": MailTo().parse,
+        "timezone": time_zone,
+        "secret": url_token,
+    },
 )
 _RULES = OwnDocuments(NAME, MOST_RULES, "name", "alert rules")
 # Nobody can guess a secret of so many bytes.
@@ -84,20 +92,20 @@ async def create_rule(
     """Store a new rule. Raises as `drafted_rule`, and TooManyItems."""
     rule = await drafted_rule(database, org_id, given, now)
     await _RULES.check_room(database, org_id)
-    await database[NAME].insert_one(to_document(rule))
+    await database[NAME].insert_one(SHAPE.to_document(rule))
     return rule
 
 
 async def list_rules(database: Database, org_id: OrgId) -> list[AlertRule]:
     """All rules of the organization, the oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort([("created_at", 1), ("_id", 1)])
-    return [from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def enabled_rules(database: Database, org_id: OrgId) -> list[WorkItem[AlertRule]]:
     """The organization's rules that are on, the oldest first, each to be looked after by itself."""
     enabled = database[NAME].find({"org_id": org_id, "is_enabled": True})
-    return await items_of(enabled.sort([("created_at", 1), ("_id", 1)]), from_document)
+    return await items_of(enabled.sort([("created_at", 1), ("_id", 1)]), SHAPE.from_document)
 
 
 async def watched_organizations(database: Database) -> list[OrgId]:
@@ -108,7 +116,7 @@ async def watched_organizations(database: Database) -> list[OrgId]:
 
 async def get_rule(database: Database, org_id: OrgId, given_id: str) -> AlertRule:
     """The organization's rule with this id. Raises ItemUnknown."""
-    return from_document(await _RULES.get(database, org_id, given_id))
+    return SHAPE.from_document(await _RULES.get(database, org_id, given_id))
 
 
 async def change_rule(
@@ -120,12 +128,12 @@ async def change_rule(
     await _check_people(database, org_id, changes.get("mail_to", ()))
     # Each by itself: somebody may change another one at this moment.
     changes |= {f"thresholds.{name}": number for name, number in changes.pop("thresholds", {}).items()}
-    return from_document(await _RULES.change(database, org_id, given_id, _stored(changes)))
+    return SHAPE.from_document(await _RULES.change(database, org_id, given_id, stored_values(changes)))
 
 
 async def delete_rule(database: Database, org_id: OrgId, given_id: str) -> None:
     """Delete the rule, and its mails that wait. What it has told of stays. Raises ItemUnknown."""
-    rule = from_document(await _RULES.delete(database, org_id, given_id))
+    rule = SHAPE.from_document(await _RULES.delete(database, org_id, given_id))
     for address in rule.mail_to:
         await drop_waiting(database, org_id, address, f"{ALERT_KEY}{rule.id}/")
 
@@ -138,7 +146,7 @@ async def find_rule_of_mail(database: Database, given_id: str, token: str) -> tu
     document = await database[NAME].find_one({"_id": given_id})
     if document is None:
         return None
-    rule = from_document(document)
+    rule = SHAPE.from_document(document)
     people = {user.email for user in await list_users(database, rule.org_id)}
     for address in sorted({*rule.mail_to, *people}):
         if hmac.compare_digest(rule.unsubscribe_token(address), token):
@@ -159,23 +167,6 @@ async def tag_names_of(database: Database, org_id: OrgId, rules: Iterable[AlertR
     return {tag.id: tag.name for tag in await list_tags(database, org_id) if tag.id in tag_ids}
 
 
-def to_document(rule: AlertRule) -> Document:
-    """The rule as it is stored."""
-    values = {field.name: getattr(rule, field.name) for field in fields(AlertRule) if field.name != "id"}
-    return {"_id": rule.id, **_stored(values)}
-
-
-def from_document(document: Document) -> AlertRule:
-    """The rule that is stored."""
-    values = known_fields(document, AlertRule)
-    values |= {
-        "kind": AlertKind(values["kind"]),
-        "mail_to": tuple(values["mail_to"]),
-        "language": Language(values["language"]),
-    }
-    return AlertRule(id=document["_id"], **values)
-
-
 async def _check_people(database: Database, org_id: OrgId, addresses: Iterable[str]) -> None:
     """Raise InvalidField for an address of nobody in the organization: others never asked for its mails."""
     if wanted := list(addresses):
@@ -186,13 +177,3 @@ async def _check_people(database: Database, org_id: OrgId, addresses: Iterable[s
                     "mail_to",
                     f"must have addresses of people who sign in for the organization; {address} is none",
                 )
-
-
-def _stored(values: Mapping[str, Any]) -> Document:
-    return {name: _stored_value(value) for name, value in values.items()}
-
-
-def _stored_value(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value

@@ -223,6 +223,13 @@ def nested(fields: DocumentFields) -> Parse:
     return parse
 
 
+def true(name: str, value: object) -> object:
+    """True, of a field that is else left out."""
+    if value is not True:
+        raise InvalidField(name, "must be true, or left out")
+    return value
+
+
 def anything(_: str, value: object) -> object:
     """Any value, which is checked elsewhere."""
     return value

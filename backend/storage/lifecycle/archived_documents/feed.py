@@ -44,6 +44,7 @@ from backend.storage.schema.document_fields import (
     text,
     text_of,
     time,
+    true,
 )
 
 _LAST_PLACE = 10**18
@@ -64,12 +65,6 @@ def _place(name: str, value: object) -> object:
 def _stamp(name: str, value: object) -> object:
     if not isinstance(value, Timestamp) or not value.time:
         raise InvalidField(name, "must be a time of MongoDB's")
-    return value
-
-
-def _true(name: str, value: object) -> object:
-    if value is not True:
-        raise InvalidField(name, "must be true, or left out")
     return value
 
 
@@ -171,7 +166,7 @@ _AUDIT = {
 }
 _ENTRY = DocumentFields(
     {"stamp": _stamp, "facts": list_of(anything, None)},
-    {"waits": _true, "place": _place, "ages_by": one_of(AgesBy), "expires_at": time},
+    {"waits": true, "place": _place, "ages_by": one_of(AgesBy), "expires_at": time},
 )
 _HEAD = DocumentFields({"place": _whole, "stamp": _stamp})
 

@@ -7,12 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from backend.domain.alerts.alert import alert_id
-from backend.domain.alerts.input import RULE_NAME, MailTo, check_new
+from backend.domain.alerts.input import check_new
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.alerts.words import why
 from backend.domain.errors import InvalidField
-from backend.domain.fields.rules import Flag, Uuid
-from backend.domain.mail.language import Language
 from backend.storage.alerts import alerts, rules
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import (
@@ -21,68 +19,13 @@ from backend.storage.lifecycle.archive_context import (
     expires_within,
     own_id,
 )
-from backend.storage.schema.document_fields import (
-    DocumentFields,
-    anything,
-    as_stored,
-    one_of,
-    or_none,
-    text,
-    time,
-    time_zone,
-    url_token,
-)
+from backend.storage.schema.document_fields import text, time
 
 _MOST_FIGURES = 20
 
 
-def _mail_to(name: str, value: object) -> object:
-    return list(MailTo().parse(name, value))
-
-
-def _true(name: str, value: object) -> object:
-    if value is not True:
-        raise InvalidField(name, "must be true, or left out")
-    return value
-
-
-_RULE = DocumentFields(
-    {
-        "name": RULE_NAME.parse,
-        "kind": one_of(AlertKind),
-        "thresholds": anything,
-        "created_at": time,
-        "link_id": or_none(Uuid().parse),
-        "tag_id": or_none(Uuid().parse),
-        "webhooks": Flag().parse,
-        "mail_to": _mail_to,
-        "language": one_of(Language),
-        "timezone": time_zone,
-        "secret": url_token,
-        "is_enabled": Flag().parse,
-    }
-)
-_ALERT = DocumentFields(
-    {
-        "rule_id": Uuid().parse,
-        "kind": one_of(AlertKind),
-        "cause": text,
-        "period": text,
-        "began_at": time,
-        "fired_at": time,
-        "figures": anything,
-        "link_id": or_none(Uuid().parse),
-        "ended_at": or_none(time),
-        "is_sent": Flag().parse,
-        "seen_at": or_none(time),
-    },
-    {"is_open": _true, "is_unwatched": _true, "expires_at": time},
-)
-
-
 def _rule(document: Document, _: ArchiveContext) -> None:
-    _RULE.check(document)
-    as_stored("_id", document["_id"], Uuid().parse)
+    rules.SHAPE.check_with_uuid(document)
     told = {name: document[name] for name in ("link_id", "tag_id", "thresholds")}
     checked = check_new({"kind": AlertKind(document["kind"]), **told})
     if checked["thresholds"] != document["thresholds"]:
@@ -90,7 +33,7 @@ def _rule(document: Document, _: ArchiveContext) -> None:
 
 
 def _alert(document: Document, context: ArchiveContext) -> None:
-    _ALERT.check(document)
+    alerts.SHAPE.check(document)
     given = alert_id(document["rule_id"], document["cause"], document["period"])
     own_id(document, context.org_id, given)
     if ("is_open" in document) != (document["ended_at"] is None):
