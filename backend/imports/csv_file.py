@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods are ZIP archives, .xls is older
-# How much of a file is looked at for zeros: in UTF-16, every second byte of plain text is one.
+# How much of a file is looked at for zeros: in UTF-16, one of two bytes of a Latin letter is one, and no
+# other text has any.
 _SAMPLE = 4096
-# The first line by which a file tells Excel what separates its cells.
-_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
+# What programs of MS-DOS write behind a text.
+_ENDS = "\x00\x1a"
+# The first line by which a file tells Excel what separates its cells. Other programs add empty cells to it.
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?[ \t,;]*(?:\r\n|\r|\n|$)', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*"')
+# Within this many characters, the first row of a table ends.
+_FIRST_ROW = 65_536
 
 
 class UnreadableCsv(OperatorError):
@@ -62,10 +67,9 @@ def read_text(path: Path) -> str:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return data.removeprefix(bom).decode(encoding, "replace")
-    sample = data[:_SAMPLE]
-    for encoding, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[::2])):
-        if zeros.count(0) * 4 > len(sample):
-            return data.decode(encoding, "replace")
+    sample = data[:_SAMPLE].rstrip(_ENDS.encode())
+    if before := sample[::2].count(0) - sample[1::2].count(0):
+        return data.decode("utf-16-be" if before > 0 else "utf-16-le", "replace")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -99,23 +103,32 @@ def lines_of_table(text: str) -> list[Line]:
 def _reader(text: str, *, strict: bool) -> tuple[Reader, int]:
     """A reader of the rows, and how many lines come before the first one."""
     told = _SEPARATOR_LINE.match(text)
-    table = text[told.end() :] if told else text
-    delimiter = told[1] if told else _delimiter_of(table)
-    return csv.reader(io.StringIO(table, newline=""), delimiter=delimiter, strict=strict), 1 if told else 0
+    table = (text[told.end() :] if told else text).rstrip(_ENDS)
+    first = _first_row(table)
+    # A program that did not know the line may have written the table anew.
+    delimiter = told[1] if told and told[1] in first else _delimiter_of(first)
+    lines = io.StringIO(table, newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=True)
+    return reader, 1 if told else 0
 
 
 def _is_empty(cells: list[str]) -> bool:
     return not any(cell.strip() for cell in cells)
 
 
-def _delimiter_of(text: str) -> str:
+def _first_row(text: str) -> str:
+    """The first row with anything in it, without what stands in quotes, which separates nothing."""
+    lines = re.split("[\r\n]", _QUOTED.sub('""', text[:_FIRST_ROW]))
+    return next((line for line in lines if line.strip()), "")
+
+
+def _delimiter_of(first_row: str) -> str:
     """What separates cells: a tab if the first row has one, else the more frequent of comma and semicolon.
 
-    What stands in quotes separates nothing. A first row of one cell heads a single column, whose addresses
-    may have commas: a tab then leaves them whole.
+    A first row of one cell heads a single column, whose addresses may have commas: a tab then leaves them
+    whole.
     """
-    first = _QUOTED.sub("", next((line for line in text.splitlines() if line.strip()), ""))
-    commas, semicolons = first.count(","), first.count(";")
-    if "\t" in first or not commas + semicolons:
+    commas, semicolons = first_row.count(","), first_row.count(";")
+    if "\t" in first_row or not commas + semicolons:
         return "\t"
     return ";" if semicolons > commas else ","

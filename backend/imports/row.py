@@ -45,9 +45,21 @@ _NUMBERS = ("ios_behavior", "android_behavior", "max_clicks")
 # Also as spreadsheets in other languages write them.
 _FLAGS = {
     **dict.fromkeys(
-        ("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "vero", "waar"), True
+        (
+            *("true", "yes", "1", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "vero", "sì", "waar"),
+            *("verdadeiro", "sim", "prawda", "tak", "sand", "sann", "sant", "tosi", "pravda", "igaz"),
+            *("adevărat", "doğru", "истина", "да"),
+        ),
+        True,
     ),
-    **dict.fromkeys(("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar", "nee"), False),
+    **dict.fromkeys(
+        (
+            *("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar", "nee", "não"),
+            *("fałsz", "nie", "falsk", "usann", "falskt", "epätosi", "nepravda", "hamis", "fals", "yanlış"),
+            *("ложь", "нет"),
+        ),
+        False,
+    ),
 }
 # What spreadsheets make of a long number, what they show in the place of a value, and a whole number in them.
 _SHORTENED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+[0-9]+", re.IGNORECASE)

@@ -42,15 +42,48 @@ def test_every_separator_and_encoding(tmp_path: Path, separator: str, encoding: 
         assert cells(file) == [dict(zip(NAMES, ROWS[1], strict=True))]
 
 
-@pytest.mark.parametrize("told", ["sep=;\n", "sep=;\r\n", '"sep=;"\r\n', "SEP=;\n", "sep=|\n", "sep=,\n"])
+@pytest.mark.parametrize(
+    "told",
+    ["sep=;\n", "sep=;\r\n", '"sep=;"\r\n', "SEP=;\n", "sep=|\n", "sep=,\n", "sep=;;;\r\n", '"sep=;";;\r\n'],
+)
 def test_a_line_that_tells_the_separator(tmp_path: Path, told: str) -> None:
     """Excel's own line decides, and rows keep the numbers that an editor shows."""
-    separator = told.strip().strip('"')[-1]
+    separator = told.strip('"')[4]
     text = told + table(separator)
     (tmp_path / "links.csv").write_text(text, encoding="utf-8")
     assert cells(tmp_path / "links.csv") == [dict(zip(NAMES, ROWS[1], strict=True))]
     assert [line.number for line in lines_of_table(text)] == [2, 3]
     assert [line.number for line in read_lines(tmp_path / "links.csv")] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"domain";"destination\n url";link_name\r\n"go.test";https://a.example/?a,b;"A\nB"\r\n',
+        '"link_name";"destination_url\n";domain\n"A\nB";"https://a.example/?a,b";go.test\r',
+        'domain, "destination_url", link_name\r\ngo.test, "https://a.example/?a,b", "A\nB"\r\n\x1a',
+        'sep=;,,\r\ndomain,destination_url,link_name\r\ngo.test,"https://a.example/?a,b","A\nB"\r',
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_what_quotes_hold(tmp_path: Path, text: str, encoding: str) -> None:
+    """The ends of lines and separators in quotes are a part of their cell, also in the first row."""
+    (tmp_path / "links.csv").write_bytes(text.encode(encoding))
+    meant = {"domain": "go.test", "destination_url": "https://a.example/?a,b", "link_name": "A\nB"}
+    assert cells(tmp_path / "links.csv") == [meant]
+    sheet = read_spreadsheet(text)
+    assert [sheet.cells_of(line) for line in sheet.lines] == [meant]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_other_scripts_in_utf_16(tmp_path: Path, encoding: str) -> None:
+    """Without a mark, it is told by few Latin letters, too."""
+    name = "Весенняя распродажа " * 40
+    file = tmp_path / "links.csv"
+    file.write_bytes(
+        f"domain;destination_url;link_name\r\ngo.test;https://a.example/;{name}\r\n".encode(encoding)
+    )
+    assert [row["link_name"] for row in cells(file)] == [name.strip()]
 
 
 @pytest.mark.parametrize(
@@ -135,12 +168,21 @@ def parsed(**fields: str) -> ImportRow:
         ("01.02.2030, 08:05:09", datetime(2030, 2, 1, 8, 5, 9, tzinfo=UTC)),
         ("2030-02-01 08:05", datetime(2030, 2, 1, 8, 5, tzinfo=UTC)),
         ("20300201", datetime(2030, 2, 1, tzinfo=UTC)),
+        ("2030/2/1", datetime(2030, 2, 1, tzinfo=UTC)),
+        ("2030.02.01 08:05", datetime(2030, 2, 1, 8, 5, tzinfo=UTC)),
+        ("2030-02-01 08:05:09 UTC", datetime(2030, 2, 1, 8, 5, 9, tzinfo=UTC)),
+        ("31/05/2024 12.30", datetime(2024, 5, 31, 12, 30, tzinfo=UTC)),
+        ("5/31/2024 3:07 PM", datetime(2024, 5, 31, 15, 7, tzinfo=UTC)),
+        ("5/31/2024, 12:07:08 am", datetime(2024, 5, 31, 0, 7, 8, tzinfo=UTC)),
+        ("31-05-2024", datetime(2024, 5, 31, tzinfo=UTC)),
+        ("06/06/2024", datetime(2024, 6, 6, tzinfo=UTC)),
         ("1717156800", datetime(2024, 5, 31, 12, tzinfo=UTC)),
         ("1717156800000", datetime(2024, 5, 31, 12, tzinfo=UTC)),
     ],
 )
 def test_times_that_are_certain(text: str, at: datetime) -> None:
-    """With dots the day comes first, in every country that writes dots; eight digits are a day."""
+    """With dots the day comes first, in every country that writes dots; eight digits are a day; with slashes
+    it is certain where one number is no month."""
     assert written_moment(text) == at
     assert parsed(starts_at=text).parse().new.fields["starts_at"] == at
 
@@ -150,6 +192,12 @@ def test_times_that_are_certain(text: str, at: datetime) -> None:
     [
         "05/06/2024",
         "31.13.2024",
+        "13/13/2024",
+        "2024/31/05",
+        "5-6-2024",
+        "5/31/24",
+        "5/31/2024 13:07 PM",
+        "31.05/2024",
         "45443.5",
         "45443",
         "tomorrow",
@@ -168,7 +216,19 @@ def test_times_that_are_not(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("WAHR", True), ("Falsch", False), ("VRAI", True), ("faux", False), ("TRUE", True), ("Nein", False)],
+    [
+        ("VERO", True),
+        ("Sim", True),
+        ("fałsz", False),
+        ("ИСТИНА", True),
+        ("não", False),
+        ("WAHR", True),
+        ("Falsch", False),
+        ("VRAI", True),
+        ("faux", False),
+        ("TRUE", True),
+        ("Nein", False),
+    ],
 )
 def test_flags_of_other_languages(text: str, value: bool) -> None:
     """A spreadsheet writes true and false in the language of its user."""

@@ -7,12 +7,21 @@ from 1900 on.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 
-# Day, month and year, of which only dots say that the day comes first.
-_WITH_DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,?[ T](\d{1,2}):(\d{2})(?::(\d{2}))?)?", re.ASCII)
+_CLOCK = (
+    r"(?:,?[ T]+(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?(?: ?(?P<half>[AP])M)?"
+    r"(?: ?(?:UTC|GMT))?)?"
+)
+# With dots the day comes first where the year does not, in every country that writes dots.
+_NAMED = re.compile(
+    r"(?:(?P<year>\d{4})(?P<between>[-/.])(?P<month>\d{1,2})(?P=between)(?P<day>\d{1,2})"
+    rf"|(?P<first>\d{{1,2}})(?P<then>[-/.])(?P<second_number>\d{{1,2}})(?P=then)(?P<last>\d{{4}})){_CLOCK}",
+    re.ASCII | re.IGNORECASE,
+)
+_MONTHS = _HALF_A_DAY = 12
 # As spreadsheets and databases write the time of a day that has none.
-_MIDNIGHT = re.compile(r",?[ T]0?0:00(?::00(?:\.0+)?)?$", re.ASCII)
+_MIDNIGHT = re.compile(r",?[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.ASCII | re.IGNORECASE)
 _PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
 _MILLISECONDS_FROM = 10**11  # a number of this size counts milliseconds, not seconds, since 1970
 # The seconds of times from 2001 to 2128.
@@ -20,14 +29,36 @@ _SECONDS = range(10**9, 5 * 10**9)
 
 
 def written_day(text: str) -> date | None:
-    """The day in this text: 2026-03-01, 20260301 or 01.03.2026. None if it is none."""
+    """The day in this text: 2026-03-01, 2026/3/1, 20260301, 01.03.2026, or 31/03/2026, which no country reads
+    otherwise. None if it is none."""
     try:
-        if dotted := _WITH_DOTS.fullmatch(text):
-            day, month, year, *clock = dotted.groups()
-            return None if any(clock) else date(int(year), int(month), int(day))
+        if named := _NAMED.fullmatch(text):
+            return None if named["hour"] else _day(named)
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def _day(named: re.Match[str]) -> date:
+    """The day that was written. Raises ValueError for none, and where two countries read it differently."""
+    if named["year"]:
+        return date(int(named["year"]), int(named["month"]), int(named["day"]))
+    day, month = int(named["first"]), int(named["second_number"])
+    if named["then"] != "." and day <= _MONTHS:
+        if month <= _MONTHS and day != month:
+            raise ValueError
+        day, month = month, day
+    return date(int(named["last"]), month, day)
+
+
+def _clock(named: re.Match[str]) -> time:
+    """The time of the day that was written, or its beginning. Raises ValueError for none."""
+    hour, minute, second = (int(named[part] or 0) for part in ("hour", "minute", "second"))
+    if half := named["half"]:
+        if not 1 <= hour <= _HALF_A_DAY:
+            raise ValueError
+        hour = hour % _HALF_A_DAY + (_HALF_A_DAY if half in {"P", "p"} else 0)
+    return time(hour, minute, second, tzinfo=UTC)
 
 
 def without_midnight(text: str) -> str:
@@ -43,9 +74,8 @@ def written_moment(text: str) -> datetime | None:
     """
     text = text.strip()
     try:
-        if dotted := _WITH_DOTS.fullmatch(text):
-            day, month, year, hour, minute, second = (int(part or 0) for part in dotted.groups())
-            return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+        if named := _NAMED.fullmatch(text):
+            return datetime.combine(_day(named), _clock(named))
         if text.isascii() and text.isdecimal() and not _PLAIN_DAY.fullmatch(text):
             return _since_1970(int(text))
         moment = datetime.fromisoformat(text)
