@@ -20,6 +20,10 @@ from tests.processes.proxy_process import server_process
 from tests.processes.service_process import ServiceProcess, free_port, service_process
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+ANDROID = (
+    "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Mobile "
+    "Safari/537.36"
+)
 Server = Callable[[Path, str], AbstractContextManager[str]]
 
 
@@ -88,13 +92,13 @@ def link(service: ServiceProcess) -> dict[str, str]:
     return new_link(service)
 
 
-def get(address: str, folder: Path, host: str, path: str) -> httpx.Response:
+def get(address: str, folder: Path, host: str, path: str, **headers: str) -> httpx.Response:
     """What a visitor of this host name gets, who trusts the authority of the test's Caddy."""
     root = folder / "caddy" / "pki" / "authorities" / "local" / "root.crt"
     verify = ssl.create_default_context(cafile=root) if root.exists() else True
     with httpx.Client(verify=verify) as visitor:
         return visitor.get(
-            address + path, headers={"host": host}, extensions={"sni_hostname": host}, timeout=60
+            address + path, headers=headers | {"host": host}, extensions={"sni_hostname": host}, timeout=60
         )
 
 
@@ -166,10 +170,19 @@ def test_nginx_gives_no_host_up_for_its_503(tmp_path: Path) -> None:
 def test_the_longest_redirect_arrives(
     service: ServiceProcess, link: dict[str, str], tmp_path: Path, server: Server
 ) -> None:
-    """A destination as long as one may be, with as long a query as the service reads."""
-    longest = "https://shop.example/?" + "a" * (WebAddress().max_bytes - 22)
-    path = new_limited_link(service, link["key"], destination_url=longest)
+    """A destination as long as one may be, with as long a query as the service reads; also of letters that
+    redirects percent-encode, and in an address of Android, which encodes them once more."""
+    org_id, most = link["org_id"], WebAddress().max_bytes - 22
+    plain, letters = (f"https://shop.example/?{text}" for text in ("a" * most, "\u00fc" * (most // 2)))
+    service.command("app", "set", DOMAIN, "--org", org_id, "--android-package", "com.shop", "--yes")
+    fallback = {"android_behavior": 2, "android_fallback_url": letters}
+    asked = [
+        (new_limited_link(service, link["key"], destination_url=plain), "b" * 8_000, {}),
+        (new_limited_link(service, link["key"], destination_url=letters), "b" * 8_000, {}),
+        (new_limited_link(service, link["key"], **fallback), "%22" * 2_600, {"User-Agent": ANDROID}),
+    ]
     with server(tmp_path, service.base_url.replace("http://localhost", "127.0.0.1")) as address:
-        answer = get(address, tmp_path, DOMAIN, f"{path}?b={'b' * 8_000}")
-        assert answer.status_code == 302, answer.text
-        assert len(answer.headers["location"]) > WebAddress().max_bytes
+        for path, query, headers in asked:
+            answer = get(address, tmp_path, DOMAIN, f"{path}?b={query}", **headers)
+            assert answer.status_code == 302, (answer.text, path)
+            assert len(answer.headers["location"]) > WebAddress().max_bytes

@@ -16,7 +16,7 @@ DOMAIN = "go.faults.localhost"
 
 
 def new_link(service: ServiceProcess) -> dict[str, str]:
-    """A link on DOMAIN, its REST headers and its short URL's path."""
+    """A link on DOMAIN, its organization, its REST key and its short URL's path."""
     org_id = service.command("organization", "create", "Faults")["id"]
     service.command("domain", "add", DOMAIN, "--org", org_id)
     key = service.command("key", "create", "--org", org_id, "--kind", "rest")["key"]
@@ -25,7 +25,8 @@ def new_link(service: ServiceProcess) -> dict[str, str]:
         "ios_behavior": 1, "android_behavior": 1,
     }  # fmt: skip
     made = _post(service, "create-link", key, body)
-    return {"key": key, "short_url": made["short_url"], "path": urlsplit(made["short_url"]).path}
+    path = urlsplit(made["short_url"]).path
+    return {"org_id": org_id, "key": key, "short_url": made["short_url"], "path": path}
 
 
 def new_limited_link(service: ServiceProcess, key: str, **limits: object) -> str:
