@@ -56,7 +56,8 @@ class KnownAgents:
         self.browser_names: list[str] = [matcher.family for matcher in browsers]
         self.system_names: list[str] = [matcher.family for matcher in systems]
         self.in_app_names: list[str] = [entry["name"] for entry in own["in_app_browsers"]]
-        self.own_systems = [System(entry["system"], Platform(entry["platform"])) for entry in own["systems"]]
+        self.own_systems = _systems(own["systems"])
+        self.disguised_systems = _systems(own["disguised_systems"])
         self.in_app_families = frozenset(own["in_app_families"])
         self.app_packages: Mapping[str, str] = own["app_packages"]
         as_written = {
@@ -64,11 +65,14 @@ class KnownAgents:
             "systems": [matcher.regex for matcher in systems],
             "in_app_browsers": _patterns(own["in_app_browsers"]),
             "own_systems": _patterns(own["systems"]),
+            "disguised_systems": _patterns(own["disguised_systems"]),
             "without_play_store": _patterns(own["without_play_store"]),
         }
         self.lists = PatternLists(as_written | _looked_for_in_lower_case(own), _COMMON)
         # In what an app calls itself, only these words tell a robot: "reader" and the like name apps, too.
         self.robots_among_apps = re.compile("|".join(own["robots_among_apps"]))
+        # Nor do their names tell that they fetch a preview: people use the apps of most who do.
+        self.previews_among_apps = re.compile("|".join(own["previews_among_apps"]))
         self.http_clients = re.compile("|".join(own["http_clients"]))
         self.browser_packages = re.compile("|".join(own["browser_packages"]), re.IGNORECASE)
 
@@ -101,6 +105,10 @@ def _previews_and_crawlers(own: Mapping[str, Any]) -> tuple[list[str], list[str]
         [*_patterns(own["preview_fetchers"]), *previews],
         [*_main_words(), *providers.crawlers.data, *crawlers, *_patterns(own["crawlers"])],
     )
+
+
+def _systems(entries: Iterable[Mapping[str, str]]) -> list[System]:
+    return [System(entry["system"], Platform(entry["platform"])) for entry in entries]
 
 
 def _patterns(entries: Iterable[Mapping[str, str]]) -> list[str]:

@@ -28,7 +28,7 @@ _WORD = re.compile(r"[\w.!-]+")
 _NAME = re.compile("[a-z]{3}")
 # The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
 _DEVICE = re.compile(
-    r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}[-_][a-z]{2};)?)[^;)]*"
+    r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}(?:[-_][a-z]{2})?;)?)[^;)]*"
     r"|(\bandroid) \([^)]*\)"
 )
 _PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
@@ -45,12 +45,12 @@ def recognize_new(user_agent: bytes) -> Client:
     browser = _family(_LISTS["browsers"], _KNOWN.browser_names, found, text)
     system = _family(_LISTS["systems"], _KNOWN.system_names, found, text)
     platform = _PLATFORMS.get(system or "", Platform.DESKTOP)
-    if platform is Platform.DESKTOP and (own := _own_system(system, found, text)):
+    if own := _own_system(system, platform, found, text):
         system, platform = own.name, own.platform
         browser = _WEB_VIEW_ON_IOS if _IPAD_VIEW.search(text) else browser
     is_browser = any(word in lowered for word in _BROWSER_WORDS)
     # Of what an app asks with itself, the lists name the app, too.
-    is_in_app = is_browser and browser in _KNOWN.in_app_families
+    is_in_app = is_browser and (browser in _KNOWN.in_app_families or _is_view_on_ios(platform, lowered))
     if in_app_browser := _LISTS["in_app_browsers"].first(found, text):
         browser, is_in_app = _KNOWN.in_app_names[in_app_browser[0]], True
     kind, robot = _kind(lowered, found, browser, is_browser=is_browser, is_in_app=is_in_app)
@@ -95,10 +95,19 @@ def _family(patterns: Patterns, names: Sequence[str], found: int, text: str) -> 
     return names[place].replace("$1", match[1] or "") if "$1" in names[place] else names[place]
 
 
-def _own_system(named: str | None, found: int, text: str) -> System | None:
+def _own_system(named: str | None, platform: Platform, found: int, text: str) -> System | None:
     """The system that our own file knows, though the kept list has another name for it, or none."""
-    first = None if named in _LIKE_OTHERS else _LISTS["own_systems"].first(found, text)
+    if disguised := _LISTS["disguised_systems"].first(found, text):
+        return _KNOWN.disguised_systems[disguised[0]]
+    if platform is not Platform.DESKTOP or named in _LIKE_OTHERS:
+        return None
+    first = _LISTS["own_systems"].first(found, text)
     return _KNOWN.own_systems[first[0]] if first else None
+
+
+def _is_view_on_ios(platform: Platform, lowered: str) -> bool:
+    """Whether it is an app's web view: on iOS, all browsers say that they are Safari, and views don't."""
+    return platform is Platform.IOS and "safari" not in lowered
 
 
 def _kind(
@@ -127,7 +136,9 @@ def _robot(lowered: str, found: int, *, is_app: bool, is_in_app: bool) -> tuple[
     named = _without_people(lowered, found)
     # Some apps name their own browser and their preview fetcher alike.
     if not is_in_app and (preview_fetcher := _LISTS["preview_fetchers"].first(found, named)):
-        return ClientKind.PREVIEW_FETCHER, preview_fetcher[1][0]
+        name = preview_fetcher[1][0]
+        if not is_app or _KNOWN.previews_among_apps.match(name):
+            return ClientKind.PREVIEW_FETCHER, name
     for _, match in _LISTS["crawlers"].matches(found, named):
         name = match[0]
         if _KNOWN.http_clients.match(name):

@@ -34,6 +34,8 @@ FOLLOW_INTENTS = {
     "Opera on Android",
     "a phone named Spider",
     "a phone named VR BOT",
+    "Samsung Internet that asks for desktop pages",
+    "a television that reverses its words",
 }
 
 
