@@ -9,11 +9,7 @@ import pytest
 from backend.domain.accounts.api_keys import ApiKey
 from backend.domain.accounts.organizations import Organization
 from backend.domain.accounts.users import User
-from backend.domain.reports.recipient import Recipient
-from backend.domain.reports.report import Report
-from backend.domain.webhooks.endpoint import Endpoint
-from backend.storage.lifecycle.archived_documents import organization, webhooks
-from backend.storage.lifecycle.archived_documents.analytics import recipients, reports
+from backend.storage.lifecycle.archived_documents import organization
 from backend.storage.lifecycle.archived_documents.check import RULES
 from backend.storage.lifecycle.collections import archived_collections
 from backend.storage.schema.document_fields import DocumentFields
@@ -32,13 +28,8 @@ _ONLY_STORED = {
         (organization._API_KEY, ApiKey),
         (organization._USER, User),
         (organization._ORGANIZATION, Organization),
-        (webhooks._ENDPOINT, Endpoint),
-        (reports._REPORT, Report),
-        (recipients._RECIPIENT, Recipient),
     ],
-    ids=[
-        *("keys", "users", "organizations", "webhooks", "reports", "recipients"),
-    ],
+    ids=["keys", "users", "organizations"],
 )
 def test_no_field_is_forgotten(rule: DocumentFields, record: type) -> None:
     """A field that is added to a record gets a rule, or what has it could not be restored."""

@@ -7,28 +7,27 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
 from backend.domain.errors import InvalidField
-from backend.domain.fields.email_addresses import address_hash
+from backend.domain.fields.email_addresses import EmailAddress, address_hash
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.mail.language import Language
+from backend.domain.mail.mail import LONGEST_ERROR
 from backend.domain.reports.recipient import (
     CONFIRMED_WITHIN,
     MOST_RECIPIENTS,
-    Frequency,
     Recipient,
-    RecipientId,
     RecipientState,
     check_asked_for,
 )
-from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
+from backend.storage.schema.document_fields import sha256, text_of, time_zone, url_token
+from backend.storage.schema.document_shape import DocumentShape, stored_values
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 from backend.storage.schema.work_item import WorkItem, items_in_turns
@@ -57,10 +56,20 @@ COLLECTION = Collection(
     # Who has the code can say yes for whoever was asked.
     withheld={"code": None},
 )
+SHAPE = DocumentShape(
+    record=Recipient,
+    rules={
+        "address": EmailAddress().parse,
+        "timezone": time_zone,
+        "token": url_token,
+        "code": url_token,
+        "error": text_of(LONGEST_ERROR),
+    },
+    only_stored={"address_sha256": sha256},
+)
 _RECIPIENTS = OwnDocuments(NAME, MOST_RECIPIENTS, "address")
 # Nobody can guess a token of so many bytes.
 _TOKEN_BYTES = 32
-_ENUMS = {"frequency": Frequency, "language": Language, "state": RecipientState}
 
 
 async def ask_recipient(
@@ -101,7 +110,7 @@ async def ask_recipient(
         if not is_duplicate(error):
             raise
         document = await database[NAME].find_one(own)  # confirmed, or made at the same moment
-    return from_document(existing(document))
+    return SHAPE.from_document(existing(document))
 
 
 async def confirm_recipient(database: Database, token: str, code: str, now: datetime) -> Recipient | None:
@@ -109,7 +118,7 @@ async def confirm_recipient(database: Database, token: str, code: str, now: date
     found = await database[NAME].find_one({"token": token, "code": code})
     if found is None or (found["expires_at"] and found["expires_at"] <= now):
         return None
-    recipient = from_document(found)
+    recipient = SHAPE.from_document(found)
     if recipient.state is RecipientState.CONFIRMED:
         return recipient
     confirmed = {
@@ -128,7 +137,7 @@ async def confirm_recipient(database: Database, token: str, code: str, now: date
         {"$set": confirmed},
         return_document=ReturnDocument.AFTER,
     )
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def unsubscribe_recipient(database: Database, token: str) -> Recipient | None:
@@ -140,7 +149,7 @@ async def unsubscribe_recipient(database: Database, token: str) -> Recipient | N
     document = await database[NAME].find_one_and_update(
         {"token": token}, {"$set": ended}, return_document=ReturnDocument.AFTER
     )
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def change_recipient(
@@ -174,9 +183,10 @@ async def _change(
     values |= {"timezone": changes["timezone"].key} if "timezone" in changes else {}
     if before.state is RecipientState.CONFIRMED:
         values["next_at"] = replace(before, **values).next_after(now)
-    stored = {name: str(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
     try:
-        return from_document(await _RECIPIENTS.change(database, before.org_id, before.id, stored))
+        return SHAPE.from_document(
+            await _RECIPIENTS.change(database, before.org_id, before.id, stored_values(values))
+        )
     except StorageError as error:
         if is_duplicate(error):
             raise InvalidField("frequency", "is one at which this address gets the report already") from None
@@ -186,24 +196,27 @@ async def _change(
 async def find_recipient(database: Database, org_id: OrgId, values: Mapping[str, Any]) -> Recipient | None:
     """The recipient of this report, address and frequency; None if there is none."""
     document = await database[NAME].find_one(_own(org_id, values))
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def find_recipient_by_token(database: Database, token: str) -> Recipient | None:
     """The recipient with this token, of whichever organization; None if there is none."""
     document = await database[NAME].find_one({"token": token})
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def list_recipients(database: Database, org_id: OrgId) -> list[Recipient]:
     """All recipients of the organization: by report, then by address."""
     order = [("report_id", 1), ("address", 1), ("frequency", 1)]
-    return [from_document(document) async for document in database[NAME].find({"org_id": org_id}).sort(order)]
+    return [
+        SHAPE.from_document(document)
+        async for document in database[NAME].find({"org_id": org_id}).sort(order)
+    ]
 
 
 async def get_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
     """The recipient. Raises ItemUnknown."""
-    return from_document(await _RECIPIENTS.get(database, org_id, given_id))
+    return SHAPE.from_document(await _RECIPIENTS.get(database, org_id, given_id))
 
 
 async def count_recipients_of(database: Database, org_id: OrgId, report_id: ReportId) -> int:
@@ -214,7 +227,7 @@ async def count_recipients_of(database: Database, org_id: OrgId, report_id: Repo
 
 async def remove_recipient(database: Database, org_id: OrgId, given_id: str) -> Recipient:
     """Delete the recipient. Returns it as it was. Raises ItemUnknown."""
-    return from_document(await _RECIPIENTS.delete(database, org_id, given_id))
+    return SHAPE.from_document(await _RECIPIENTS.delete(database, org_id, given_id))
 
 
 async def remove_recipients_of(database: Database, org_id: OrgId, report_id: ReportId) -> None:
@@ -228,7 +241,7 @@ async def due_recipients(
     """At most so many recipients to whom a mail is due, without those `but`. Organizations take turns, with
     the recipient first who waits longest."""
     due = {"state": RecipientState.CONFIRMED.value, "next_at": {"$lte": now}, "_id": {"$nin": list(but)}}
-    return await items_in_turns(database, NAME, due, from_document, since="next_at", limit=limit)
+    return await items_in_turns(database, NAME, due, SHAPE.from_document, since="next_at", limit=limit)
 
 
 async def set_next(
@@ -245,15 +258,6 @@ async def note_refusal(database: Database, org_id: OrgId, address: str, error: s
     live = {"$in": [RecipientState.UNCONFIRMED.value, RecipientState.CONFIRMED.value]}
     refused = {"state": RecipientState.REFUSED.value, "error": error, "next_at": None, "expires_at": None}
     await database[NAME].update_many(theirs | {"state": live}, {"$set": refused})
-
-
-def from_document(document: Document) -> Recipient:
-    """The recipient that is stored."""
-    values = known_fields(document, Recipient)
-    return Recipient(
-        id=RecipientId(document["_id"]),
-        **values | {name: kind(document[name]) for name, kind in _ENUMS.items()},
-    )
 
 
 def _own(org_id: OrgId, values: Mapping[str, Any]) -> Document:

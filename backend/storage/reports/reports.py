@@ -8,22 +8,24 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
 from pymongo import IndexModel
 
 from backend.domain.ids import OrgId, ReportId
-from backend.domain.reports.input import check_report
+from backend.domain.reports.input import REPORT_FIELDS, REPORT_NAME, check_report
 from backend.domain.reports.report import MOST_REPORTS, Report
-from backend.domain.reports.views import ReportView, ViewKind
+from backend.domain.reports.saved_query import SavedQuery
+from backend.domain.reports.views import ReportView
 from backend.storage.accounts.organizations import find_event_properties
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.storage.driver.mongo import Database
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.reports.recipients import remove_recipients_of
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import password_hash, url_token
+from backend.storage.schema.document_shape import DocumentShape, stored_values
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
@@ -42,6 +44,18 @@ COLLECTION = Collection(
         hidden=frozenset({"token", "password_hash"}),
         ignored=frozenset({"opened_at"}),
     ),
+)
+SHAPE = DocumentShape(
+    record=Report,
+    rules={
+        "name": REPORT_NAME.parse,
+        # What it asks for is checked when it is read: the time may have made it one that can't be answered.
+        "query": SavedQuery().parse,
+        "token": url_token,
+        "password_hash": password_hash,
+        "embed_origins": REPORT_FIELDS["embed_origins"].parse,
+    },
+    optional={"kind"},
 )
 _REPORTS = OwnDocuments(NAME, MOST_REPORTS, "name")
 # Nobody can guess a token of so many bytes.
@@ -67,31 +81,31 @@ async def create_report(
         token=secrets.token_urlsafe(_TOKEN_BYTES),
         **values,
     )
-    await database[NAME].insert_one(to_document(report))
+    await database[NAME].insert_one(SHAPE.to_document(report))
     return report
 
 
 async def list_reports(database: Database, org_id: OrgId) -> list[Report]:
     """All reports of the organization, the oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort([("created_at", 1), ("_id", 1)])
-    return [from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def get_report(database: Database, org_id: OrgId, given_id: str) -> Report:
     """The organization's report with this id. Raises ItemUnknown."""
-    return from_document(await _REPORTS.get(database, org_id, given_id))
+    return SHAPE.from_document(await _REPORTS.get(database, org_id, given_id))
 
 
 async def find_report(database: Database, org_id: OrgId, report_id: ReportId) -> Report | None:
     """The organization's report with this id; None if there is none any more."""
     document = await database[NAME].find_one({"_id": report_id, "org_id": org_id})
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def find_report_by_token(database: Database, token: str) -> Report | None:
     """The report whose URL has this token, of whichever organization; None if there is none."""
     document = await database[NAME].find_one({"token": token})
-    return from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def change_report(
@@ -103,7 +117,7 @@ async def change_report(
     """
     before = await get_report(database, org_id, given_id)
     await _check(database, org_id, check_report(changes, now, before))
-    return from_document(await _REPORTS.change(database, org_id, given_id, stored_values(changes)))
+    return SHAPE.from_document(await _REPORTS.change(database, org_id, given_id, stored_values(changes)))
 
 
 async def delete_report(database: Database, org_id: OrgId, given_id: str) -> None:
@@ -119,26 +133,6 @@ async def note_opening(database: Database, report: Report, now: datetime) -> Non
             {"_id": report.id, "org_id": report.org_id},
             {"$max": {"opened_at": now.replace(microsecond=0)}},
         )
-
-
-def to_document(report: Report) -> Document:
-    """The report as it is stored."""
-    values = {field.name: getattr(report, field.name) for field in fields(Report) if field.name != "id"}
-    return {"_id": report.id, **stored_values(values)}
-
-
-def from_document(document: Document) -> Report:
-    """The report that is stored."""
-    values = known_fields(document, Report) | {
-        "kind": ViewKind(document.get("kind", ViewKind.TABLE)),
-        "embed_origins": tuple(document["embed_origins"]),
-    }
-    return Report(id=document["_id"], **values)
-
-
-def stored_values(values: Mapping[str, Any]) -> Document:
-    """These fields of a report as they are stored."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 async def _check(database: Database, org_id: OrgId, view: ReportView | None) -> None:

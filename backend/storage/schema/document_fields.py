@@ -19,6 +19,7 @@ from typing import Any
 from bson import Decimal128, ObjectId, Timestamp
 
 from backend.domain.accounts.organizations import MOST_DAYS
+from backend.domain.accounts.users import is_password_hash
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import CONTROL, CONTROL_BUT_LINES, JsonObject, is_token, parse_string
 from backend.domain.fields.time_zones import TimeZone
@@ -143,6 +144,13 @@ def sha256(name: str, value: object) -> object:
     return value
 
 
+def password_hash(name: str, value: object) -> object:
+    """A hash of a password."""
+    if not is_password_hash(parse_string(name, value)):
+        raise InvalidField(name, "must be a hash by Argon2id, of no more work than ours")
+    return value
+
+
 def url_token(name: str, value: object) -> object:
     """A token of a URL, as the service makes them."""
     if not is_token(parse_string(name, value)):
@@ -188,6 +196,13 @@ def integer(name: str, value: object) -> object:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidField(name, "must be a whole number")
     return value
+
+
+def count(name: str, value: object) -> object:
+    """A whole number from 0."""
+    if not isinstance(number := integer(name, value), int) or not 0 <= number < 2**62:
+        raise InvalidField(name, "must be a whole number from 0")
+    return number
 
 
 def binary(name: str, value: object) -> object:

@@ -146,13 +146,18 @@ class DocumentShape(Generic[RecordT]):
         return [(name, self.loads.get(name, form.load)) for name, form in self._forms.items()]
 
 
+def cursor_text(name: str, value: object) -> object:
+    """The text of a cursor."""
+    return str(Cursor.parse(parse_string(name, value)))
+
+
 _PLAIN: Mapping[Any, ValueForm] = {
     str: ValueForm(text),
     bool: ValueForm(Flag().parse),
     int: ValueForm(integer),
     bytes: ValueForm(binary),
     datetime: ValueForm(time),
-    Cursor: ValueForm(lambda name, value: str(Cursor.parse(parse_string(name, value))), Cursor.parse),
+    Cursor: ValueForm(cursor_text, Cursor.parse),
 }
 
 

@@ -18,8 +18,9 @@ from backend.domain.feed.cursor import Cursor
 from backend.domain.webhooks.endpoint import Endpoint
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.driver.unrecorded import unrecorded
+from backend.storage.schema.document_shape import stored_values
 from backend.storage.schema.work_item import WorkItem, items_of
-from backend.storage.webhooks.endpoints import NAME, from_document, stored_values
+from backend.storage.webhooks.endpoints import NAME, SHAPE
 
 # Endpoints that get events. Others have no holder.
 _AWAKE: Document = {"is_enabled": True, "slept_at": None}
@@ -107,7 +108,7 @@ async def take_free(database: Database, holder: str, free: Document) -> HeldEndp
         return None
     try:
         return HeldEndpoint(
-            from_document(document), holder, document["term"], Cursor.parse(document["sent_to"])
+            SHAPE.from_document(document), holder, document["term"], Cursor.parse(document["sent_to"])
         )
     except Exception:  # it is free again, or nobody would try it once it is mended
         taken = {"_id": document["_id"], "org_id": document["org_id"], "holder": holder}

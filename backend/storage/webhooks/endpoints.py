@@ -10,7 +10,6 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -20,21 +19,26 @@ from backend.domain.accounts.permissions import EVERYTHING, Permission
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
 from backend.domain.feed.events import EventType
+from backend.domain.fields.addresses.receiver_url import ReceiverUrl
+from backend.domain.fields.rules import Uuid, parse_string
 from backend.domain.ids import EndpointId, OrgId
 from backend.domain.webhooks.endpoint import (
     MOST_ENDPOINTS,
     OLD_SECRET_KEPT,
     Endpoint,
-    Form,
     OldSecret,
 )
-from backend.domain.webhooks.signing import SECRET_BYTES, secret_text
-from backend.storage.driver.mongo import Database, Document, known_fields
+from backend.domain.webhooks.endpoint_fields import MOST_CHOSEN, BatchSize
+from backend.domain.webhooks.retries import LONGEST_ERROR
+from backend.domain.webhooks.signing import SECRET_BYTES, key_in, secret_text
+from backend.storage.driver.mongo import Database, Document
 from backend.storage.links.links import find_links
 from backend.storage.links.tags import find_tag_ids
 from backend.storage.outbox.marks import cursor_at, end_of_feed
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import count, list_of, nested, one_of, or_none, text, text_of
+from backend.storage.schema.document_shape import DocumentShape, cursor_text, stored_values
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 from backend.storage.webhooks import deliveries
@@ -68,6 +72,38 @@ COLLECTION = Collection(
 _ENDPOINTS = OwnDocuments(NAME, MOST_ENDPOINTS, "url")
 # Of secrets that were replaced within a day.
 MOST_OLD_SECRETS = 3
+
+
+def _secret(name: str, value: object) -> object:
+    secret = parse_string(name, value)
+    try:
+        is_ours = len(key_in(secret)) == SECRET_BYTES
+    except ValueError:
+        is_ours = False
+    if not is_ours:
+        raise InvalidField(name, "must be a secret as the service makes them")
+    return secret
+
+
+_OLD_SECRET = DocumentShape(record=OldSecret, rules={"secret": _secret}, id_field=None)
+_IDS = list_of(Uuid().parse, MOST_CHOSEN)
+SHAPE = DocumentShape(
+    record=Endpoint,
+    rules={
+        # Whether loopback addresses are allowed is not for an archive to say: that is checked again before
+        # anything is sent.
+        "url": ReceiverUrl(allows_loopback=True).parse,
+        "secret": _secret,
+        "old_secrets": list_of(nested(_OLD_SECRET.fields), MOST_OLD_SECRETS),
+        "types": list_of(one_of(EventType), MOST_CHOSEN),
+        "link_ids": _IDS,
+        "tag_ids": _IDS,
+        "batch_size": BatchSize().parse,
+        "last_error": text_of(LONGEST_ERROR),
+        **dict.fromkeys(("failures", "delivered", "repeats"), count),
+    },
+    only_stored={"sent_to": cursor_text, "holder": or_none(text), "term": count},
+)
 # The organization took the endpoint from its holder.
 _TAKEN_BACK: Document = {"holder": None}
 _NEXT_TERM: Document = {"term": 1}
@@ -100,19 +136,19 @@ async def create_endpoint(
         secret=_new_secret(),
         **values,
     )
-    await database[NAME].insert_one(to_document(endpoint))
+    await database[NAME].insert_one(_new_document(endpoint))
     return endpoint
 
 
 async def list_endpoints(database: Database, org_id: OrgId) -> list[Endpoint]:
     """All endpoints of the organization, the oldest first."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
-    return [from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def get_endpoint(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
     """The organization's endpoint with this id. Raises ItemUnknown."""
-    return from_document(await _ENDPOINTS.get(database, org_id, given_id))
+    return SHAPE.from_document(await _ENDPOINTS.get(database, org_id, given_id))
 
 
 async def change_endpoint(
@@ -157,7 +193,7 @@ async def rotate_secret(database: Database, org_id: OrgId, given_id: str, now: d
         update = {"secret": _new_secret(), "old_secrets": old_secrets}
         unchanged = {"_id": given_id, "org_id": org_id, "secret": endpoint.secret}
         if document := await _take_back(database, unchanged, stored_values(update)):
-            return from_document(document)
+            return SHAPE.from_document(document)
 
 
 async def go_on(database: Database, org_id: OrgId, given_id: str) -> Endpoint:
@@ -176,7 +212,7 @@ async def replay(database: Database, org_id: OrgId, given_id: str, since: dateti
     begin = await cursor_at(database, org_id, since)
     while True:
         document = await _ENDPOINTS.get(database, org_id, given_id)
-        endpoint = from_document(document)
+        endpoint = SHAPE.from_document(document)
         if begin >= endpoint.cursor:
             return endpoint
         update = {
@@ -186,49 +222,18 @@ async def replay(database: Database, org_id: OrgId, given_id: str, since: dateti
         }
         unchanged = {"_id": given_id, "org_id": org_id, "cursor": document["cursor"]}
         if changed_document := await _take_back(database, unchanged, update):
-            return from_document(changed_document)
+            return SHAPE.from_document(changed_document)
 
 
-def to_document(endpoint: Endpoint) -> Document:
-    """The endpoint as it is stored when it is new."""
-    values = {field.name: getattr(endpoint, field.name) for field in fields(Endpoint) if field.name != "id"}
-    # Nothing before the cursor was sent.
-    delivery_state = {"sent_to": endpoint.cursor, "holder": None, "term": 0}
-    return {"_id": endpoint.id, **stored_values(values | delivery_state)}
-
-
-def from_document(document: Document) -> Endpoint:
-    """The endpoint that is stored."""
-    values = known_fields(document, Endpoint) | {
-        "cursor": Cursor.parse(document["cursor"]),
-        "old_secrets": tuple(
-            OldSecret(secret["secret"], secret["until"]) for secret in document["old_secrets"]
-        ),
-        "types": tuple(EventType(type_) for type_ in document["types"]),
-        "link_ids": tuple(document["link_ids"]),
-        "tag_ids": tuple(document["tag_ids"]),
-        "form": Form(document["form"]),
-    }
-    return Endpoint(id=document["_id"], **values)
-
-
-def stored_values(values: Mapping[str, Any]) -> Document:
-    """These fields of an endpoint as they are stored."""
-    return {name: _stored_value(value) for name, value in values.items()}
-
-
-def _stored_value(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_stored_value(item) for item in value]
-    if isinstance(value, OldSecret):
-        return {"secret": value.secret, "until": value.until}
-    if isinstance(value, EventType | Form):
-        return value.value
-    return str(value) if isinstance(value, Cursor) else value
+def _new_document(endpoint: Endpoint) -> Document:
+    """The endpoint as it is stored when it is new: nothing before the cursor was sent."""
+    return {**SHAPE.to_document(endpoint), "sent_to": str(endpoint.cursor), "holder": None, "term": 0}
 
 
 async def _change(database: Database, org_id: OrgId, given_id: str, update: Document) -> Endpoint:
-    return from_document(existing(await _take_back(database, {"_id": given_id, "org_id": org_id}, update)))
+    return SHAPE.from_document(
+        existing(await _take_back(database, {"_id": given_id, "org_id": org_id}, update))
+    )
 
 
 async def _take_back(database: Database, query: Document, update: Document) -> Document | None:

@@ -9,6 +9,7 @@ rule names.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.errors import InvalidField, RequestError
@@ -27,16 +28,22 @@ from backend.storage.lifecycle.archived_documents import (
     resources,
     single_sign_on,
     visitors,
-    webhooks,
 )
 from backend.storage.lifecycle.archived_documents.analytics import (
     alerts,
     costs,
     recipients,
-    reports,
 )
-from backend.storage.reports import reports as reports_collection
+from backend.storage.reports import reports
 from backend.storage.schema.document_fields import check_plain
+from backend.storage.schema.document_shape import DocumentShape
+from backend.storage.webhooks import endpoints
+
+
+def _of(shape: DocumentShape[Any]) -> DocumentRule:
+    """The rule of documents that are as their shape says, and of which nothing has to fit together."""
+    return lambda document, _: shape.check_with_uuid(document)
+
 
 # The rules of all archived collections, by their names.
 RULES: dict[str, DocumentRule] = {
@@ -50,18 +57,18 @@ RULES: dict[str, DocumentRule] = {
     **ledger.RULES,
     **visitors.RULES,
     **deduplication.RULES,
-    **webhooks.RULES,
-    **reports.RULES,
     **recipients.RULES,
     **resources.RULES,
     **alerts.RULES,
     **costs.RULES,
+    endpoints.NAME: _of(endpoints.SHAPE),
+    reports.NAME: _of(reports.SHAPE),
 }
 
 
 # Refused origins, and the filters of reports and funnels, are stored exactly as they were sent, so they may
 # have control characters.
-_AS_SENT = {origin_refusals.NAME, reports_collection.NAME, SAVED_FUNNELS.collection}
+_AS_SENT = {origin_refusals.NAME, reports.NAME, SAVED_FUNNELS.collection}
 
 
 class BrokenRule(ValueError):
