@@ -405,7 +405,7 @@ var AbortSignal = {}, random_source = function() {
 
 // sdk_src/signals.py
 var SIGNAL_NAMES = "^(cl_((link|click)_id|variant)|utm_(campaign|source|term|medium|content)|(fb|tt|g)clid|[gw]braid)$", MAX_SIGNAL_CHARACTERS = 512, read_signals = function(address2) {
-  var signals = null, parameters = (address2.search + address2.hash).replace(/#[^?]*\??/, "&");
+  var signals = null, parameters = (address2.search + address2.hash).replace(/#[^?]*\??/g, "&");
   for (var [signal_name, value] of new URLSearchParams(parameters))
     if (value && signal_name.match(SIGNAL_NAMES)) {
       var signals = signals || {};

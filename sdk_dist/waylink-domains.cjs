@@ -46,6 +46,7 @@ var open_store = function(native_name) {
 var session = open_store("sessionStorage"), local = open_store("localStorage");
 
 // sdk_src/parts.py
+var MIDDLE_BUTTON = 1;
 var take_option = function(waylink2, py_name, use, start) {
   var init = waylink2.init, init_without = async function(py_arguments) {
     var rest = py_arguments;
@@ -59,7 +60,7 @@ var take_option = function(waylink2, py_name, use, start) {
   };
   waylink2.init = init_without;
 }, link_of = function(event) {
-  return event.composedPath().find((function(element) {
+  return event.button <= MIDDLE_BUTTON && event.composedPath().find((function(element) {
     return element.href && ["a", "area"].includes(element.localName);
   }));
 }, address_of = function(link) {
@@ -107,7 +108,7 @@ var cookie_domains = function() {
 };
 
 // sdk_src/other_domains.py
-var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#]*", LIFETIME = 120 * 1e3, BASE = 36, RIGHT_BUTTON = 2, DEVICE = 1, TIME = 2, CHECKSUM = 3, waylink = {}, told, handed_device, loans = [], install = function(page_waylink, tag) {
+var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#]*", LIFETIME = 120 * 1e3, BASE = 36, DEVICE = 1, TIME = 2, CHECKSUM = 3, waylink = {}, told, handed_device, loans = [], install = function(page_waylink, tag) {
   waylink = page_waylink, IS_BROWSER && (follow("grantConsent", take_over), follow("denyConsent", forget), follow("reset", forget), addEventListener("storage", (function() {
     return setTimeout(take_over);
   }))), take_option(waylink, OPTION, name_hosts, take_over);
@@ -165,7 +166,7 @@ var OPTION = "otherDomains", PARAMETER = "cl_device", GIVEN = PARAMETER + "=[^&#
 }, on_click = function(event) {
   try {
     var link = link_of(event);
-    if (link && event.button != RIGHT_BUTTON && waylink.hasConsent()) {
+    if (link && waylink.hasConsent()) {
       var url = new URL(without_parameter(address_of(link)), document.baseURI), device = is_listed(url) && read_cookie(DEVICE_ID_NAME);
       device && lend(link, handing_over(url, device));
     }

@@ -44,7 +44,6 @@ PARAMETER = 'cl_device'  # which the service leaves out of addresses (backend/do
 GIVEN = PARAMETER + '=[^&#]*'
 LIFETIME = 2 * 60 * 1000  # milliseconds from the click to the arrival
 BASE = 36  # of numbers in the parameter
-RIGHT_BUTTON = 2  # with which nobody follows a link
 # What `match` returns of a parameter's value.
 DEVICE = 1
 TIME = 2
@@ -173,7 +172,7 @@ def on_click(event):
     """Add the parameter to a link to a listed site for as long as the browser needs to follow it."""
     try:
         link = link_of(event)
-        if link and event.button != RIGHT_BUTTON and waylink.hasConsent():
+        if link and waylink.hasConsent():
             url = __new__(URL(without_parameter(address_of(link)), document.baseURI))
             # The cookie is asked for last, since that is slow, and most clicks are on no such link.
             device = is_listed(url) and read_cookie(DEVICE_ID_NAME)

@@ -7,6 +7,9 @@ from browser import __pragma__, Object, window
 
 __pragma__('noskip')
 
+# The last button of a mouse that follows a link. Of the next ones, one opens a menu, and two go back and forward.
+MIDDLE_BUTTON = 1
+
 
 def install_on_page(install):
     """Call `install` with the page's `Waylink`: now, or once the SDK has loaded, before it carries out what waits."""
@@ -41,8 +44,10 @@ def take_option(waylink, name, use, start):
 
 
 def link_of(event):
-    """The link that a click is on, also in a shadow tree; undefined where it is on none."""
-    return event.composedPath().find(lambda element: element.href and ['a', 'area'].includes(element.localName))
+    """The link that a click follows, also in a shadow tree; false or undefined where it follows none."""
+    return event.button <= MIDDLE_BUTTON and event.composedPath().find(
+        lambda element: element.href and ['a', 'area'].includes(element.localName)
+    )
 
 
 def address_of(link):

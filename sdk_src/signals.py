@@ -13,9 +13,10 @@ def read_signals(address):
     """The signals in a page's address, by name, or None where it has none; long values are cut.
 
     Those of its query come first, then those behind a `?` in its fragment, where hash routers have a route's query.
+    Behind that, a second `#` may name a place on the page.
     """
     signals = None
-    parameters = (address.search + address.hash).js_replace(RegExp('#[^?]*\\??'), '&')
+    parameters = (address.search + address.hash).js_replace(RegExp('#[^?]*\\??', 'g'), '&')
     for signal_name, value in __new__(URLSearchParams(parameters)):
         if value and signal_name.match(SIGNAL_NAMES):
             signals = signals or {}

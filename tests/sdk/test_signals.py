@@ -50,6 +50,8 @@ def test_what_is_read_is_what_stands_there(signals: dict[str, str], others: dict
         ("?utm_campaign=what?now", "#top", "what?now"),
         ("?utm_campaign=", "#/sale?utm_campaign=spring?now", "spring?now"),
         ("?utm_campaign=spring", "#utm_campaign=fragment", "spring"),
+        ("", "#/sale?utm_campaign=spring#reviews", "spring"),
+        ("", "#/sale?utm_campaign=spring#reviews?utm_campaign=late", "spring"),
     ],
 )
 def test_the_query_of_a_hash_router(query: str, fragment: str, campaign: str) -> None:

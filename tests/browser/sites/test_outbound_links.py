@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from playwright.sync_api import Page
 
 from tests.browser.recording_server import Call, RecordingServer
 from tests.browser.sites.test_snippet import POLICY
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import SENTINEL, Visitor
 
 PART = '<script src="/waylink-links.js"></script>'
 PREVENT = "document.body.onclick = (event) => event.preventDefault()"
@@ -59,6 +60,43 @@ def test_a_link_that_the_visitor_follows(visitor: Visitor, site: RecordingServer
     assert set(events(site)) == {("outbound_click", "http://other.localhost:PORT/there/")}
 
 
+# A link of each kind that engines build or follow in their own way; what it leads to opens in a frame.
+LINKS = """
+<iframe name="there"></iframe>
+<map name="map"><area class="it" target="there" href="//area.localhost:PORT/" shape="default"></map>
+<svg><a class="it" target="there" href="//svg.localhost:PORT/"><text>x</text></a>
+<a class="it" target="there" xlink:href="//old-svg.localhost:PORT/"><text>x</text></a></svg>
+<a class="it" target="there" download="made.csv" href="data:text/csv,a">x</a>
+<a class="it" target="there" href="MAILTO:ada@example.com">x</a>
+<a class="it" target="there" href="//shadow.localhost:PORT/">x</a>
+"""
+CLICK_EACH = """(() => {
+  document.body.insertAdjacentHTML('beforeend', %s.replaceAll('PORT', location.port));
+  const links = [...document.querySelectorAll('.it')];
+  const host = document.body.appendChild(document.createElement('div'));
+  host.attachShadow({mode: 'open'}).append(links.at(-1));
+  for (const link of links) link.dispatchEvent(new MouseEvent('click', %s));
+})()"""
+AS_A_VISITOR = "{bubbles: true, cancelable: true, composed: true}"
+
+
+def test_links_of_all_kinds(visitor: Visitor, site: RecordingServer) -> None:
+    """In every engine: areas of images, links in drawings and in shadow trees, files that the page has made,
+    and addresses of mail, one event each."""
+    visitor.open()
+    visitor.js(WITH_OPTION)
+    visitor.js(CLICK_EACH % (json.dumps(LINKS), AS_A_VISITOR))
+    visitor.js(SENTINEL)
+    hosts = ("area", "svg", "old-svg")
+    assert events(site) == [
+        *(("outbound_click", f"http://{host}.localhost:PORT/") for host in hosts),
+        ("file_download", None),
+        ("email_click", None),
+        ("outbound_click", "http://shadow.localhost:PORT/"),
+        ("sentinel", None),
+    ]
+
+
 @pytest.fixture
 def page_with_links(page: Page, site: RecordingServer) -> Page:
     """A page with the option."""
@@ -82,6 +120,7 @@ def click(page: Page, html: str, **options: str) -> None:
         ),
         ('<a class="it" href="/price.PDF">a</a>', ("file_download", "/price.PDF")),
         ('<a class="it" href="/made" download="made.csv">a</a>', ("file_download", "/made")),
+        ('<a class="it" href="blob:null/made" download="made.csv">a</a>', ("file_download", None)),
         ('<a class="it" href="mailto:ada@example.com">a</a>', ("email_click", None)),
         ('<a class="it" href="tel:+16505551212">a</a>', ("phone_click", None)),
         (
@@ -126,6 +165,37 @@ def test_ways_to_click(page_with_links: Page, site: RecordingServer, how: str) -
         click(page, link, **({"button": "middle"} if how == "middle" else {}))
     site.wait_for_kinds("event")
     assert events(site) == [("outbound_click", "http://elsewhere.test:PORT/x")]
+
+
+def test_buttons_that_follow_no_link(page_with_links: Page, site: RecordingServer) -> None:
+    """Must not arrive: what opens a menu, or goes back and forward, on a link that leaves."""
+    for button in (2, 3, 4):
+        click = AS_A_VISITOR.replace("{", f"{{button: {button}, ")
+        page_with_links.evaluate(CLICK_EACH.replace("'click'", "'auxclick'") % (json.dumps(LINKS), click))
+    page_with_links.evaluate(SENTINEL)
+    assert events(site) == [("sentinel", None)]
+
+
+IN_A_FRAME = """new Promise((clicked) => {
+  window.clicked = clicked;
+  document.body.appendChild(document.createElement('iframe')).srcdoc = `
+    <script src=/waylink.js></script><script src=/waylink-links.js></script><iframe name=there></iframe>
+    <a href="/here" target=there>x</a>
+    <script type=module>
+      await Waylink.init({apiKey: 'c_web_test', allowIframe: true, outboundLinks: true});
+      document.querySelector('a').addEventListener('click', () => setTimeout(() => {
+        Waylink.trackEvent('sentinel').then(top.clicked);
+      }));
+      document.querySelector('a').click();
+    </script>`;
+})"""
+
+
+def test_a_frame_without_an_address(page: Page, site: RecordingServer) -> None:
+    """Must not arrive: a click in a `srcdoc` frame on a link to the site that the frame is part of."""
+    page.goto(site.url())
+    page.evaluate(IN_A_FRAME)
+    assert events(site) == [("sentinel", None)]
 
 
 @pytest.mark.parametrize(
