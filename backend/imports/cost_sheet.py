@@ -29,7 +29,12 @@ _COLUMN_OF: dict[str, str] = {
 _NEEDED = ("campaign", "day", "amount")
 # A currency in the heading of an amount, such as "Amount spent (EUR)".
 _NAMED_CURRENCY = re.compile(r"^(.+?) \(([a-z]{3})\)$")
-_AMOUNT = re.compile(r"\d{1,15}([.,]\d+)?|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(\.\d{3})+,\d+", re.ASCII)
+_AMOUNT = re.compile(
+    r"\d{1,15}([.,]\d+)?|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}((,\d{3}){2,}|(\.\d{3}){2,})",
+    re.ASCII,
+)
+# As French and Swiss spreadsheets write thousands.
+_GROUPED = re.compile(r"\d{1,3}(?:[ '\u2019\u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?", re.ASCII)
 # Thousand, or one and decimals?
 _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 
@@ -144,13 +149,15 @@ def read_day(field: str, text: str) -> str:
 
 
 def read_amount(field: str, text: str) -> Decimal:
-    """The amount: 1234.50, 1,234.50, 1234,50 or 1.234,50. Raises InvalidField."""
-    if _EITHER.fullmatch(text):
+    """The amount: 1234.50, 1,234.50, 1234,50, 1.234,50, 1 234,50 or 1'234.50. Raises InvalidField."""
+    if _GROUPED.fullmatch(text):
+        text = re.sub(r"[^\d.,]", "", text)
+    elif _EITHER.fullmatch(text):
         raise InvalidField(field, "could be thousands or decimals: write 1234 or 1.2340")
     if not _AMOUNT.fullmatch(text):
         raise InvalidField(field, "must be a number such as 1234.50")
     decimal = max(text.rfind("."), text.rfind(","))
-    if decimal < 0:
-        return Decimal(text)
+    if decimal < 0 or text.count(text[decimal]) > 1:
+        return Decimal(re.sub(r"\D", "", text))
     whole = text[:decimal].replace(".", "").replace(",", "")
     return Decimal(f"{whole}.{text[decimal + 1 :]}")

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from backend.domain.fields.spreadsheets import csv_line
-from backend.imports.cost_sheet import CostSheet, read_costs
+from backend.imports.cost_sheet import CostSheet, read_amount, read_costs
 from backend.imports.csv_file import UnreadableCsv
 
 
 def told(sheet: CostSheet) -> list[tuple[str, str, str, str]]:
     """The costs as texts."""
     return [(cost.campaign, cost.day.isoformat(), f"{cost.amount}", cost.currency) for cost in sheet.costs]
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [("1,234,567", "1234567"), ("1.234.567,5", "1234567.5"), ("1 234", "1234"), ("12'345", "12345")],
+)
+def test_thousands(text: str, amount: str) -> None:
+    """Where it is certain that groups of digits are thousands, they are read as such."""
+    assert read_amount("amount", text) == Decimal(amount)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +35,9 @@ def told(sheet: CostSheet) -> list[tuple[str, str, str, str]]:
         "\ufeffcampaign,day,amount\nspring,20260301,1234.5\n\n",
         "campaign;day;amount\nspring;01.03.2026 00:00;1234,50\n",
         "campaign,day,amount\nspring,2026-03-01T00:00:00.000,1234.50\n",
+        "sep=;\ncampaign;day;amount\nspring;2026/03/01;1\u202f234,50\n",
+        "campaign;day;amount\nspring;01.03.2026;1\u00a0234,50\n",
+        "campaign;day;amount\nspring;01.03.2026;1\u2019234.50\n",
     ],
 )
 def test_exports_are_read_as_they_are(text: str) -> None:
