@@ -46,6 +46,12 @@ async def work_out(file: ColumnFiles, rows: int = 1) -> None:
         connection.execute("CREATE OR REPLACE TEMP TABLE shares AS FROM range($rows)", {"rows": rows})
 
 
+async def see(file: ColumnFiles) -> list[tuple[int, int]]:
+    """How far the first file is in the next moment, and how many blocks are in that of the clicks."""
+    async with file.moments.now() as connection:
+        return connection.execute(BOTH).fetchall()
+
+
 def is_worked_out(connection: DuckDBPyConnection) -> bool:
     """Whether the table is there."""
     has_shares = "SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = 'shares'"
@@ -86,31 +92,23 @@ async def test_no_moment_is_between_transactions_of_a_write(
     takes long; a moment that had begun sees all of them as they were, also those not looked at yet."""
     writes = file.written()
     clicks = writes.clicks_of(0)
-    seen: list[list[tuple[int, int]]] = []
-
-    async def ask() -> None:
-        async with file.moments.now() as connection:
-            seen.append(connection.execute(BOTH).fetchall())
-
     async with file.moments.now() as former:
         async with file.moments.changing():
             writes.connection.execute(f"INSERT INTO {clicks}.blocks VALUES (1, 'block', 0)")
-            asking = asyncio.create_task(ask())
+            asking = asyncio.create_task(see(file))
             await asyncio.wait([asking], timeout=0.2)
             writes.connection.execute("UPDATE state SET place = 1")
-        await asking
+        assert await asking == [(1, 1)]
         assert former.execute(BOTH).fetchall() == [(0, 0)]
-    assert seen == [[(1, 1)]]
     async with file.moments.changing():
         with monkeypatch.context() as patch:
             patch.setattr(moments, "_BEGUN_WITHIN", 0.01)
             with pytest.raises(FactsNotReady):
-                await ask()
-    await ask()
-    assert seen[1:] == [[(1, 1)]]
+                await see(file)
+    assert await see(file) == [(1, 1)]
 
 
-async def test_no_moment_is_of_half_a_page(file: ColumnFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_moment_is_of_half_a_page(file: ColumnFiles) -> None:
     """Where a page fails between its transactions, no moment begins until it has been written again."""
     writes = file.written()
 
@@ -121,14 +119,11 @@ async def test_no_moment_is_of_half_a_page(file: ColumnFiles, monkeypatch: pytes
 
     with pytest.raises(duckdb.IOException):
         await fail()
-    with monkeypatch.context() as patch:
-        patch.setattr(moments, "_BEGUN_WITHIN", 0.01)
-        with pytest.raises(FactsNotReady):
-            await work_out(file)
+    asking = asyncio.create_task(see(file))
+    await asyncio.wait([asking], timeout=0.2)
     async with file.moments.changing():
         writes.connection.execute("UPDATE state SET place = 1")
-    async with file.moments.now() as connection:
-        assert connection.execute(BOTH).fetchall() == [(1, 1)]
+    assert await asking == [(1, 1)]
 
 
 async def test_a_moment_comes_before_the_next_page(file: ColumnFiles) -> None:

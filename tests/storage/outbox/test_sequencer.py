@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from functools import partial
 
@@ -146,9 +147,12 @@ async def test_nobody_takes_over_while_feeds_are_placed_one_by_one(
     async with fresh_database(service.resources.database) as database:
         waiting = [await _waiting(database) for _ in range(8)]
         first, second = Sequencer(database), Sequencer(database)
-        async with running(first, second):
-            for org_id in waiting:
+        async with AsyncExitStack() as both:
+            await both.enter_async_context(running(first))
+            for org_id in sorted(waiting):
                 await wait_for_async(partial(_is_placed, database, org_id), "its entries have no places")
+                if org_id == min(waiting):  # the first one has the lease
+                    await both.enter_async_context(running(second))
             assert len({id(session) for session in sessions}) == 1
             await first.stop()
             later = await _waiting(database)
