@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from backend.domain.alerts.alert import Alert
@@ -19,7 +18,6 @@ from backend.storage.analytics.question import FactsNotReady, NoAnswer
 from backend.storage.driver.mongo import Database
 from backend.storage.processes.items import Items
 from backend.storage.processes.work import Work
-from backend.storage.schema.work_item import WorkItem
 
 # How long it is gone on with rules of an organization, while others wait.
 _MOST_SECONDS = 60.0
@@ -50,14 +48,7 @@ async def look(
             return
         fired.extend(await tell(database, channels, rule, found, now))
 
-    await Items(database, Work.ALERTS).each(_for_a_while(rules), look_for)
+    ends = time.monotonic() + _MOST_SECONDS
+    in_any_order = random.sample(rules, len(rules))  # so that each rule has its turn
+    await Items(database, Work.ALERTS).each(in_any_order, look_for, goes_on=lambda: time.monotonic() < ends)
     return fired
-
-
-def _for_a_while(rules: Sequence[WorkItem[AlertRule]]) -> Iterator[WorkItem[AlertRule]]:
-    """The rules in any order, so that each has its turn, until there is no time left."""
-    until = time.monotonic() + _MOST_SECONDS
-    for rule in random.sample(rules, len(rules)):
-        yield rule
-        if time.monotonic() > until:
-            return

@@ -12,6 +12,8 @@ WRITES = {
     "bulk_write", "delete_many", "delete_one", "find_one_and_delete", "find_one_and_replace",
     "find_one_and_update", "insert_many", "insert_one", "replace_one", "update_many", "update_one",
 }  # fmt: skip
+# A function that deletes what a query finds in the collection that its caller names.
+IN_PIECES = "delete_in_pieces"
 # Who writes links, and tags, by the name of the collection, and tells it in the same transaction.
 TELLS = {
     "lifecycle/demo_history.py",
@@ -30,6 +32,7 @@ OTHERS = {
     "sales/batches.py": "leads, conversions and events",
     "accounts/directory/entries.py": "people and groups of a directory",
     "apps/counters.py": "counters",
+    "driver/deletion.py": "what its callers name, which count as writers",
     "audit/recording.py": "what is declared as audited, as links are not",
     "visitors/dated_writes.py": "what visitors did",
     "lifecycle/privacy/personal_changes.py": "what names a visitor, as no link does",
@@ -43,7 +46,7 @@ OTHERS = {
 @cache
 def _writes(source: str) -> tuple[str, ...]:
     """The collections that this code writes: `links.NAME` of `database[links.NAME].insert_one(...)`."""
-    may_write = "database[" in source or any(f".{method}(" in source for method in WRITES)
+    may_write = "database[" in source or any(f"{method}(" in source for method in (IN_PIECES, *WRITES))
     return tuple(_written(ast.parse(source))) if may_write else ()
 
 
@@ -54,6 +57,8 @@ def _written(tree: ast.Module) -> Iterator[str]:
             case ast.Call(func=ast.Attribute(attr=method, value=ast.Subscript(slice=collection))):
                 if method in WRITES:
                     yield ast.unparse(collection)
+            case ast.Call(func=ast.Name(id=method), args=[_, collection, *_]) if method == IN_PIECES:
+                yield ast.unparse(collection)
             case ast.Assign(value=ast.Subscript(value=database, slice=collection)):
                 if ast.unparse(database).endswith("database"):
                     yield ast.unparse(collection)

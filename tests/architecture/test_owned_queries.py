@@ -34,6 +34,7 @@ EXCEPT = {
     "accounts/directory/people.py: unlink_people_of": "accounts end in all organizations",
     "accounts/directory/identities.py: delete_identities_of": "accounts end in all organizations",
     "accounts/users/invitations.py: take_invitation": "who has the token of a mail may use it",
+    "driver/deletion.py: delete_in_pieces": "its callers' queries do",
     "clicks/blocks.py: mark_unreadable": "the ids begin with the organization's, whose blocks were read",
     "lifecycle/privacy/personal_changes.py: delete_all": "those who erase give the condition",
     "links/orphans.py: _update": "the id begins with the organization's",
@@ -67,6 +68,10 @@ def _queries(module: ModuleType, function: Function) -> Iterator[tuple[str, str]
                 pass
             case ast.Call(func=ast.Name(id=method)) if method in BULK_WRITES:  # of any collection
                 yield method, ast.unparse(node.args[0])
+                continue
+            case ast.Call(func=ast.Name(id="delete_in_pieces"), args=[_, named, query]):
+                if _value(module, named) not in NOT_OWNED:
+                    yield "delete_many", ast.unparse(query)
                 continue
             case _:
                 continue
@@ -128,7 +133,7 @@ def _found() -> set[str]:
     found = set()
     for path in STORAGE.rglob("*.py"):
         source = path.read_text()
-        if not any(f"{method}(" in source for method in READS | WRITES | BULK_WRITES):
+        if not any(f"{method}(" in source for method in READS | WRITES | BULK_WRITES | {"delete_in_pieces"}):
             continue
         tree, file = ast.parse(source), path.relative_to(STORAGE).as_posix()
         module = importlib.import_module(f"backend.storage.{file.removesuffix('.py').replace('/', '.')}")

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from backend.domain.ids import OrgId
 from backend.storage.analytics.client import Analytics
+from backend.storage.clicks import merges
 from backend.storage.driver.mongo import Database
+from backend.storage.processes import items
 from backend.storage.processes.failing_items import list_failing
 from backend.storage.processes.work import Work
 from backend.webhooks import delivery
@@ -17,6 +20,17 @@ from tests.facts.organizations import create_test_organization
 from tests.fresh_database import fresh_database
 from tests.processes.smtp_server import smtp_server
 from tests.webhooks.receiver import receiver
+
+# What may take long for one organization, and can be divided.
+IN_TURNS = {
+    Work.BLOCKS,
+    Work.DELETIONS,
+    Work.ERASURES,
+    Work.EXPIRED_DAYS,
+    Work.FEED_AGING,
+    Work.LATE_COUNTS,
+    Work.LEDGER,
+}
 
 
 @pytest.fixture
@@ -65,3 +79,33 @@ async def test_a_fault_of_one_stops_no_other(
             await work.do(world)
             assert await work.is_done(world, damaged)
             assert await list_failing(own) == []
+
+
+async def test_much_of_one_delays_no_other(
+    database: Database, analytics: Analytics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its first turn before any has its second. In the end, all is done."""
+    turns: list[OrgId] = []
+    take = items._Turns.take
+
+    async def noted(own: items._Turns[object], value: object) -> None:
+        turns.append(OrgId(own.item.org_id or own.item.id))
+        await take(own, value)
+
+    monkeypatch.setattr(items, "_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(items._Turns, "take", noted)
+    monkeypatch.setattr(merges, "MANY_SMALL_BLOCKS", 1)
+    async with fresh_database(database) as own:
+        with smtp_server() as mailbox, receiver() as hook:
+            for work in (work for work in WORKS if work.work in IN_TURNS):
+                world = World(own, tmp_path, analytics, mailbox, hook)
+                both = [await create_test_organization(own, name) for name in ("One", "Two")]
+                world.organizations.extend(both)
+                for organization in both:
+                    await work.prepare(world, organization)
+                await own["leases"].delete_many({})
+                turns.clear()
+                await work.do(world)
+                theirs = [both.index(org) for id in turns for org in both if org.id == id]
+                assert (work.work, sorted(theirs[:2]), sorted(theirs[2:4])) == (work.work, [0, 1], [0, 1])
+                assert [await work.is_done(world, organization) for organization in both] == [True, True]

@@ -343,5 +343,5 @@ class _Stopped(Exception):
     """What ends a deletion; an interrupt would end the tests if a running service met it."""
 
 
-async def _stop(*_: Any) -> None:
+def _stop(*_: Any) -> None:
     raise _Stopped

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
@@ -79,11 +79,13 @@ async def sum_all(database: Database, now: datetime) -> int:
     """
     clicks = 0
 
-    async def add_up(organization: Organization) -> None:
+    async def add_up(organization: Organization) -> AsyncGenerator[None, None]:
         nonlocal clicks
-        clicks += await sum_expired(database, organization.id, now)
+        async for added_up in _summed(database, organization.id, now, Bounds()):
+            clicks += added_up
+            yield
 
-    await Items(database, Work.EXPIRED_DAYS).each(await organization_items(database), add_up)
+    await Items(database, Work.EXPIRED_DAYS).in_turns(await organization_items(database), add_up)
     return clicks
 
 
@@ -93,16 +95,21 @@ async def sum_expired(database: Database, org_id: OrgId, now: datetime, bounds: 
     Returns how many requests were added up. Blocks that another process changes meanwhile stay for the next
     run. Raises StorageError.
     """
-    clicks = 0
+    return sum([clicks async for clicks in _summed(database, org_id, now, bounds or Bounds())])
+
+
+async def _summed(
+    database: Database, org_id: OrgId, now: datetime, bounds: Bounds
+) -> AsyncGenerator[int, None]:
+    """As `sum_expired`; after each transaction, how many requests it added up."""
     while (end := await _kept_since(database, org_id, now)) is not None:
-        batch = await _next_batch(database, org_id, end, bounds or Bounds())
+        batch = await _next_batch(database, org_id, end, bounds)
         if batch is None:
-            break
+            return
         try:
-            clicks += await _replace(database, org_id, batch)
+            yield await _replace(database, org_id, batch)
         except BlocksChanged:
-            break
-    return clicks
+            return
 
 
 async def _kept_since(database: Database, org_id: OrgId, now: datetime) -> datetime | None:

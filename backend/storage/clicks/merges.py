@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 
@@ -45,6 +45,8 @@ LEASE, LEASE_OF_ALL = "click_merges", "all_click_merges"
 _INTERVAL, _ALL_INTERVAL = timedelta(minutes=1), timedelta(hours=1)
 # Somewhat shorter than the interval, or every second run would find the lease still taken.
 _LEASE_TIME = timedelta(seconds=50)
+# How long a run goes on with organizations that have very many, while others come to have some.
+_MOST_SECONDS = 300.0
 # An organization with this many small blocks does not wait for the hourly run.
 MANY_SMALL_BLOCKS = 100
 # The most blocks that are read at once.
@@ -69,12 +71,13 @@ async def _merge_due(database: Database) -> None:
         return
     of_all = await take_lease(database, LEASE_OF_ALL, uuid.uuid4().hex, _ALL_INTERVAL)
 
-    async def merge(org_id: OrgId) -> None:
+    async def merge(org_id: OrgId) -> AsyncGenerator[None, None]:
         while await merge_small_blocks(database, org_id) >= MANY_SMALL_BLOCKS:
-            pass
+            yield
 
     org_ids = await organizations_with_small_blocks(database, 1 if of_all else MANY_SMALL_BLOCKS)
-    await Items(database, Work.BLOCKS).each(map(item_of_organization, org_ids), merge)
+    merging = [item_of_organization(org_id) for org_id in org_ids]
+    await Items(database, Work.BLOCKS).in_turns(merging, merge, seconds=_MOST_SECONDS)
 
 
 async def organizations_with_small_blocks(database: Database, at_least: int) -> list[OrgId]:

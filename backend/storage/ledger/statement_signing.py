@@ -11,7 +11,7 @@ Any number of processes may sign: a statement is stored once for a day, and a le
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 
@@ -73,14 +73,17 @@ async def sign_all(database: Database, today: date) -> int:
     """Sign all days before `today` that are not signed, of all organizations. Returns how many were."""
     signed = 0
 
-    async def sign_days_of(org_id: OrgId) -> None:
+    async def sign_days_of(org_id: OrgId) -> AsyncGenerator[None, None]:
         nonlocal signed
         # An organization that is being restored or deleted does not exist.
         if await find_organizations(database, [org_id]):
-            signed += await sign_days(database, org_id, today)
+            async for is_new in _signed(database, org_id, today):
+                signed += is_new
+                yield
 
     org_ids = [OrgId(head["_id"]) async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1)]
-    await Items(database, Work.LEDGER).each(map(item_of_organization, org_ids), sign_days_of)
+    with_feeds = [item_of_organization(org_id) for org_id in org_ids]
+    await Items(database, Work.LEDGER).in_turns(with_feeds, sign_days_of)
     return signed
 
 
@@ -89,12 +92,15 @@ async def sign_days(database: Database, org_id: OrgId, today: date) -> int:
 
     Raises ValueError for an entry without valid receipts.
     """
+    return sum([is_new async for is_new in _signed(database, org_id, today)])
+
+
+async def _signed(database: Database, org_id: OrgId, today: date) -> AsyncGenerator[bool, None]:
+    """As `sign_days`; after each day, whether it was signed here."""
     secret = await signing_key(database, KEY)
-    signed = 0
     while statement := await _next_statement(database, org_id, today, public_key(secret)):
         signature = sign(secret, statement.text)
-        signed += await add_statement(database, SignedStatement(statement, signature))
-    return signed
+        yield await add_statement(database, SignedStatement(statement, signature))
 
 
 async def _next_statement(database: Database, org_id: OrgId, today: date, key: str) -> Statement | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ from backend.storage.accounts.users import sessions, users
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks import logs as click_logs
 from backend.storage.costs import costs
-from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.deletion import delete_in_pieces
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, server_time
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import collections
@@ -58,7 +58,8 @@ from backend.system.clock import Clock
 # time, each of them counts only a part of the documents.
 _TAKEOVER_AFTER = timedelta(minutes=1)
 _INTERVAL = timedelta(minutes=1)
-_TIMEOUT = 24 * 3600.0
+# How long a service goes on with large ones before it looks for others that have become due.
+_MOST_SECONDS = 300.0
 # The links whose counts one command deletes.
 _LINKS_PER_COMMAND = 200
 # The users whose memberships one transaction ends.
@@ -79,15 +80,23 @@ async def delete_organization(
     The deletion may have been begun before. What an unfinished restore has stored is deleted as well. Raises
     UnknownOrganization if there is neither such an organization nor an unfinished deletion or restore of it.
     """
+    return await _sum(_deleted(database, org_id, now, announced))
+
+
+async def _deleted(
+    database: Database, org_id: OrgId, now: datetime, announced: AnnouncedDeletion | None
+) -> AsyncGenerator[Counter[str], None]:
+    """As `delete_organization`; after each piece, the number of its documents by collection."""
     is_begun = await find_deletion(database, org_id)
     if not is_begun and org_id not in await unfinished_restores(database):
         await organizations.get_organization(database, org_id)
-    with deadline(_TIMEOUT):
-        deleted = await _revoke_access(database, org_id, now, announced)
-        deleted[users.NAME] += (await _end_memberships(database, org_id)).deleted
-        # Afterwards no process has its keys or domains in a cache.
-        await settle()
-        return deleted + await _delete_rest(database, org_id)
+    yield await _revoke_access(database, org_id, now, announced)
+    async for members in _end_memberships(database, org_id):
+        yield Counter({users.NAME: members.deleted})
+    # Afterwards no process has its keys or domains in a cache.
+    await settle()
+    async for deleted in _delete_rest(database, org_id):
+        yield deleted
 
 
 async def end_deletion(
@@ -102,7 +111,7 @@ async def end_deletion(
         seconds_left = (deletion.over_at - clock()).total_seconds()
         waits(max(0.0, seconds_left))
         if seconds_left < 0:
-            return await _continue_deletion(database, deletion, clock())
+            return await _sum(_continued(database, deletion, clock()))
         await asyncio.sleep(min(1.0, seconds_left + 0.01))
     return Counter()
 
@@ -110,35 +119,64 @@ async def end_deletion(
 async def begin_due_deletions(database: Database, now: datetime) -> None:
     """Delete the organizations whose announced time has come. Each is deleted by one process of all."""
 
-    async def delete(announced: AnnouncedDeletion) -> None:
+    async def delete(announced: AnnouncedDeletion) -> AsyncGenerator[None, None]:
         # Taken back just now, begun by another process, or gone by the command.
         with contextlib.suppress(NotAnnounced, organizations.UnknownOrganization):
-            await delete_organization(database, announced.org_id, now, announced)
+            deleted = _deleted(database, announced.org_id, now, announced)
+            async for _ in _while_unfinished(database, announced.org_id, deleted):
+                yield
 
-    await Items(database, Work.DELETIONS).each(await announced_items(database, until=now), delete)
+    due = await announced_items(database, until=now)
+    await Items(database, Work.DELETIONS).in_turns(due, delete, seconds=_MOST_SECONDS)
 
 
 async def finish_deletions(database: Database, now: datetime) -> None:
     """Go on with deletions that were begun a while ago, and end those for which nothing can arrive."""
 
-    async def finish(deletion: Deletion) -> None:
-        # While this was at other deletions, another process may have ended this one, and the organization
-        # may have been restored.
-        if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, deletion.org_id):
-            await _continue_deletion(database, deletion, now)
+    async def finish(deletion: Deletion) -> AsyncGenerator[None, None]:
+        org_id = deletion.org_id
+        if now - deletion.begun_at >= _TAKEOVER_AFTER and await find_deletion(database, org_id):
+            async for _ in _while_unfinished(database, org_id, _continued(database, deletion, now)):
+                yield
 
-    await Items(database, Work.DELETIONS).each(await deletion_items(database), finish)
+    unfinished = await deletion_items(database)
+    await Items(database, Work.DELETIONS).in_turns(unfinished, finish, seconds=_MOST_SECONDS)
 
 
-async def _continue_deletion(database: Database, deletion: Deletion, now: datetime) -> Counter[str]:
-    """Delete what is there, and end the deletion if nothing can arrive any more."""
-    with deadline(_TIMEOUT):
-        members = await _end_memberships(database, deletion.org_id)
-        deleted = await _delete_rest(database, deletion.org_id)
+async def _while_unfinished(
+    database: Database, org_id: OrgId, deleted: AsyncGenerator[Counter[str], None]
+) -> AsyncGenerator[None, None]:
+    """The pieces of a deletion, as long as it is one.
+
+    While others have their turns, another process may end it, and the organization may be restored.
+    """
+    async for _ in deleted:
+        yield
+        if not await find_deletion(database, org_id):
+            return
+
+
+async def _continued(
+    database: Database, deletion: Deletion, now: datetime
+) -> AsyncGenerator[Counter[str], None]:
+    """Delete what is there, in pieces, and end the deletion if nothing can arrive any more."""
+    ended = 0
+    async for members in _end_memberships(database, deletion.org_id):
+        ended += members.ended
+        yield Counter({users.NAME: members.deleted})
+    async for deleted in _delete_rest(database, deletion.org_id):
+        yield deleted
     # Whoever was a member until now may have asked for something just before.
-    if now > deletion.over_at and not members.ended:
+    if now > deletion.over_at and not ended:
         await note_end(database, deletion.org_id)
-    return deleted + Counter({users.NAME: members.deleted})
+
+
+async def _sum(pieces: AsyncGenerator[Counter[str], None]) -> Counter[str]:
+    """The numbers of all pieces."""
+    deleted: Counter[str] = Counter()
+    async for of_piece in pieces:
+        deleted += of_piece
+    return deleted
 
 
 def finishing_deletions(database: Database) -> PeriodicTask:
@@ -190,16 +228,11 @@ class _Members(NamedTuple):
     deleted: int
 
 
-async def _end_memberships(database: Database, org_id: OrgId) -> _Members:
-    """End all memberships that are left. After an interruption, the next call goes on."""
+async def _end_memberships(database: Database, org_id: OrgId) -> AsyncGenerator[_Members, None]:
+    """End all memberships that are left, in pieces. After an interruption, the next call goes on."""
     database = unrecorded(database)
-    all_ended = _Members(0, 0)
     while await database[users.NAME].find_one(_members_of(org_id), {"_id": 1}):
-        ended = await in_transaction(
-            database, lambda session: _end_some_memberships(database, session, org_id)
-        )
-        all_ended = _Members(all_ended.ended + ended.ended, all_ended.deleted + ended.deleted)
-    return all_ended
+        yield await in_transaction(database, lambda session: _end_some_memberships(database, session, org_id))
 
 
 async def _end_some_memberships(database: Database, session: ClientSession, org_id: OrgId) -> _Members:
@@ -226,27 +259,33 @@ def _members_of(org_id: OrgId) -> Document:
     return {"$or": [{"org_ids": org_id}, {"managed_by": org_id}]}
 
 
-async def _delete_rest(database: Database, org_id: OrgId) -> Counter[str]:
-    """Delete everything else, in an order in which no background work stores documents again."""
+async def _delete_rest(database: Database, org_id: OrgId) -> AsyncGenerator[Counter[str], None]:
+    """Delete the rest, in pieces, and in an order in which no background work stores documents again."""
     database = unrecorded(database)
-    deleted: Counter[str] = Counter()
     stop = {"$set": {"is_enabled": False}}
-    await database[links.NAME].update_many({"org_id": org_id, "is_enabled": True}, stop)
+    async for ids in _link_ids(database, links.NAME, org_id):
+        await database[links.NAME].update_many({"_id": {"$in": ids}, "org_id": org_id}, stop)
+        yield Counter()
     # Without blocks nothing is merged, and without entries the sequencer writes no head of the feed.
     for name in (click_blocks.NAME, entries.NAME):
-        deleted += await _delete(database, collections.find_collection(name), org_id)
+        async for deleted in _delete(database, collections.find_collection(name), org_id):
+            yield deleted
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):
-            deleted += await delete_counts(database, ids)
+            deleted = await delete_counts(database, ids)
             if name == links.NAME:
                 gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
                 deleted[name] += gone.deleted_count
+            yield deleted
     for collection in _owned():
-        deleted += await _delete(database, collection, org_id)
+        async for deleted in _delete(database, collection, org_id):
+            yield deleted
     # Also what processes wrote of links that were gone by then: they know a link for some seconds longer.
-    deleted += await delete_counts_of_organization(database, org_id)
+    async for deleted in delete_counts_of_organization(database, org_id):
+        yield deleted
     await click_logs.forget_organization(database, org_id)
-    return deleted + await _delete(database, domains.COLLECTION, org_id)
+    async for deleted in _delete(database, domains.COLLECTION, org_id):
+        yield deleted
 
 
 def _owned() -> list[Collection]:
@@ -258,9 +297,11 @@ def _owned() -> list[Collection]:
     ]
 
 
-async def _delete(database: Database, collection: Collection, org_id: OrgId) -> Counter[str]:
-    result = await database[collection.name].delete_many(collection.scope(org_id))
-    return Counter({collection.name: result.deleted_count})
+async def _delete(
+    database: Database, collection: Collection, org_id: OrgId
+) -> AsyncGenerator[Counter[str], None]:
+    async for deleted in delete_in_pieces(database, collection.name, collection.scope(org_id)):
+        yield Counter({collection.name: deleted})
 
 
 async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:

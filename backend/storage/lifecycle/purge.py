@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from backend.domain.all_resources import RESOURCES
@@ -16,6 +16,7 @@ from backend.storage.analytics.client import Analytics
 from backend.storage.apps import installs
 from backend.storage.audit.acting import acting
 from backend.storage.audit.facts import note_facts
+from backend.storage.driver.deletion import delete_in_pieces
 from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.lifecycle.collections import COLLECTIONS
 from backend.storage.links import links
@@ -106,23 +107,26 @@ async def delete_counts(database: Database, link_ids: Sequence[LinkId]) -> Count
     return deleted
 
 
-async def delete_counts_of_organization(database: Database, org_id: OrgId) -> Counter[str]:
-    """As `delete_counts`, of all of the organization's links, also of those that are gone."""
-    deleted: Counter[str] = Counter()
+async def delete_counts_of_organization(
+    database: Database, org_id: OrgId
+) -> AsyncGenerator[Counter[str], None]:
+    """As `delete_counts`, of all of the organization's links, also of those that are gone; in pieces."""
     for name, _ in _of_links():
-        deleted[name] += (await database[name].delete_many({"org_id": org_id})).deleted_count
-    return deleted
+        async for deleted in delete_in_pieces(database, name, {"org_id": org_id}):
+            yield Counter({name: deleted})
 
 
 async def delete_late_counts(database: Database, now: datetime) -> None:
     """Delete what processes counted for links after they were purged: they know a link for seconds longer."""
     purged = await find_purged_since(database, now - _COUNTED_LATE)
 
-    async def delete(org_id: OrgId) -> None:
+    async def delete(org_id: OrgId) -> AsyncGenerator[None, None]:
         for begin in range(0, len(purged[org_id]), _LINKS_PER_COMMAND):
             await delete_counts(database, purged[org_id][begin : begin + _LINKS_PER_COMMAND])
+            yield
 
-    await Items(database, Work.LATE_COUNTS).each(map(item_of_organization, purged), delete)
+    with_purged = [item_of_organization(org_id) for org_id in purged]
+    await Items(database, Work.LATE_COUNTS).in_turns(with_purged, delete)
 
 
 def _of_links() -> Iterator[tuple[str, ByLink]]:

@@ -9,12 +9,14 @@ to mean another entry.
 from __future__ import annotations
 
 import uuid
+from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
 
 from bson import Timestamp
 
 from backend.domain.accounts.organizations import Organization
 from backend.storage.accounts.organizations import organization_items
+from backend.storage.driver.deletion import delete_in_pieces
 from backend.storage.driver.mongo import Database, server_time
 from backend.storage.outbox import entries
 from backend.storage.outbox.entries import AgesBy
@@ -56,7 +58,7 @@ async def delete_expired(database: Database, now: datetime) -> int:
     """
     deleted = 0
 
-    async def delete(organization: Organization) -> None:
+    async def delete(organization: Organization) -> AsyncGenerator[None, None]:
         nonlocal deleted
         for ages_by, days in _days_of(organization).items():
             if days is None:
@@ -67,9 +69,11 @@ async def delete_expired(database: Database, now: datetime) -> int:
                 "stamp": {"$lt": Timestamp(now - timedelta(days=days) - _EXTRA_TIME[ages_by], 0)},
                 "place": {"$exists": True},
             }
-            deleted += (await database[entries.NAME].delete_many(old)).deleted_count
+            async for of_piece in delete_in_pieces(database, entries.NAME, old):
+                deleted += of_piece
+                yield
 
-    await Items(database, Work.FEED_AGING).each(await organization_items(database), delete)
+    await Items(database, Work.FEED_AGING).in_turns(await organization_items(database), delete)
     return deleted
 
 

@@ -18,7 +18,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import takewhile
 from math import inf
 
 from bson import Binary, Timestamp
@@ -188,8 +187,8 @@ class Sequencer:
         tried = {org_id for org_id, waits in failing.items() if waits}
         org_ids = {*failing} - tried
         while org_ids := org_ids or await self._next_organizations(tried):
-            items = (item_of_organization(OrgId(org_id)) for org_id in sorted(org_ids))
-            await self._items.each(takewhile(lambda _: self._has_lease, items), place)
+            items = [item_of_organization(OrgId(org_id)) for org_id in sorted(org_ids)]
+            await self._items.each(items, place, goes_on=lambda: self._has_lease)
             if not self._has_lease:
                 return placed
             tried |= org_ids

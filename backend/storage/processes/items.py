@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeVar
+from math import inf
+from typing import Generic, TypeVar
 
 from backend.concurrency.background_task import tell_failed
 from backend.storage.driver.mongo import Database, StorageError, is_away
@@ -20,7 +24,12 @@ from backend.storage.processes.work import Work
 from backend.storage.schema.work_item import WorkItem
 
 ValueT = TypeVar("ValueT")
-_FEW = 100
+# What is done for an item, piece by piece. After each piece, others may have their turn.
+Pieces = AsyncGenerator[object, None]
+# A turn ends with the first piece that ends after so many seconds.
+_TURN_SECONDS = 5.0
+# The items that are asked for at once whether they fail.
+_PER_LOOK = 100
 _logger = logging.getLogger(__name__)
 
 
@@ -39,31 +48,74 @@ class Items:
 
     async def each(
         self,
-        items: Iterable[WorkItem[ValueT]],
+        items: Sequence[WorkItem[ValueT]],
         do: Callable[[ValueT], Awaitable[object]],
         *,
         only_begins: bool = False,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> list[WorkItem[ValueT]]:
         """Do it for each of these items but those that wait. Returns the items for which it was done.
 
-        Where it `only_begins` what may fail later, call `succeed` or `fail` then.
+        Where it `only_begins` what may fail later, call `succeed` or `fail` then. It ends after the first
+        item behind which it no longer `goes_on`.
         """
-        waiting = await self._failing_among(items)
-        done = []
-        for item in items:
-            if not waiting.get(item.id) and await self._is_done(item, do):
-                done.append(item)
-                if item.id in waiting and not only_begins:
-                    await self.succeed(item)
+        done: list[WorkItem[ValueT]] = []
+        for some in _in_groups(items):
+            waiting = await self._failing_among(some)
+            for item in some:
+                if not waiting.get(item.id) and await self._is_done(item, do):
+                    done.append(item)
+                    if item.id in waiting and not only_begins:
+                        await self.succeed(item)
+                if not goes_on():
+                    return done
         return done
 
+    async def in_turns(
+        self,
+        items: Sequence[WorkItem[ValueT]],
+        pieces: Callable[[ValueT], Pieces],
+        *,
+        seconds: float = inf,
+    ) -> None:
+        """As `each`, but items take turns of some seconds, so one with much to do delays no other.
+
+        It ends after so many seconds, once each item has had a turn: what is left is for the next call.
+        """
+        ends = time.monotonic() + seconds
+        turns: deque[_Turns[ValueT]] = deque()
+        for some in _in_groups(items):
+            waiting = await self._failing_among(some)
+            due = (item for item in some if not waiting.get(item.id))
+            turns.extend(_Turns(item, pieces, item.id in waiting) for item in due)
+        had_none = len(turns)
+        try:
+            while turns and (had_none > 0 or time.monotonic() < ends):
+                had_none -= 1
+                await self._take(turns.popleft(), turns)
+        finally:
+            for turn in turns:
+                await turn.end()
+
+    async def _take(self, turn: _Turns[ValueT], turns: deque[_Turns[ValueT]]) -> None:
+        """Let the item have its turn, and put it behind the other `turns` if more is to do."""
+        if not await self._is_done(turn.item, turn.take):
+            return
+        if not turn.is_over:
+            turns.append(turn)
+        elif turn.has_failed:
+            await self.succeed(turn.item)
+
     async def all(
-        self, items: Iterable[WorkItem[ValueT]], do: Callable[[Sequence[ValueT]], Awaitable[object]]
+        self, items: Sequence[WorkItem[ValueT]], do: Callable[[Sequence[ValueT]], Awaitable[object]]
     ) -> list[WorkItem[ValueT]]:
         """As `each`, but all of them at once. Where that fails, each is tried by itself."""
-        items = list(items)
-        waiting = await self._failing_among(items)
-        due = [item for item in items if not waiting.get(item.id)]
+        due: list[WorkItem[ValueT]] = []
+        failed: set[str] = set()
+        for some in _in_groups(items):
+            waiting = await self._failing_among(some)
+            due += [item for item in some if not waiting.get(item.id)]
+            failed |= waiting.keys()
         try:
             await do([item.read() for item in due])
         except Exception as error:
@@ -71,7 +123,7 @@ class Items:
                 raise
             return await self.each(due, lambda value: do([value]))
         for item in due:
-            if item.id in waiting:
+            if item.id in failed:
                 await self.succeed(item)
         return due
 
@@ -83,11 +135,9 @@ class Items:
         """The ids of the items that fail, each with whether it waits for its next try."""
         return await read_waiting(self._database, self._work)
 
-    async def _failing_among(self, items: Iterable[WorkItem[ValueT]]) -> Mapping[str, bool]:
-        """Not all, where these are few: thousands of one organization may fail."""
-        is_few = isinstance(items, Sequence) and len(items) <= _FEW
-        among = [item.id for item in items] if is_few else None
-        return await read_waiting(self._database, self._work, among)
+    async def _failing_among(self, items: Sequence[WorkItem[ValueT]]) -> Mapping[str, bool]:
+        """Not all that fail: these may be thousands of one organization."""
+        return await read_waiting(self._database, self._work, [item.id for item in items])
 
     async def waiting(self) -> list[str]:
         """The ids of the items that wait, for queries that leave them out."""
@@ -118,3 +168,32 @@ class Items:
             await self.fail(item, error)
             return False
         return True
+
+
+@dataclass(slots=True)
+class _Turns(Generic[ValueT]):
+    """The turns of an item, which `has_failed` before or not. In each, some pieces of its work are done."""
+
+    item: WorkItem[ValueT]
+    pieces: Callable[[ValueT], Pieces]
+    has_failed: bool
+    is_over: bool = False
+    _begun: Pieces | None = field(default=None, init=False)
+
+    async def take(self, value: ValueT) -> None:
+        """Go on for some seconds."""
+        ends = time.monotonic() + _TURN_SECONDS
+        self._begun = self._begun or self.pieces(value)
+        async for _ in self._begun:
+            if time.monotonic() > ends:
+                return
+        self.is_over = True
+
+    async def end(self) -> None:
+        """Go on no more."""
+        if self._begun:
+            await self._begun.aclose()
+
+
+def _in_groups(items: Sequence[WorkItem[ValueT]]) -> Iterator[Sequence[WorkItem[ValueT]]]:
+    return (items[begin : begin + _PER_LOOK] for begin in range(0, len(items), _PER_LOOK))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -16,6 +16,7 @@ from backend.concurrency import background_task
 from backend.domain.errors import InvalidField
 from backend.domain.ids import OrgId
 from backend.storage.driver.mongo import Database
+from backend.storage.processes import items as items_of_work
 from backend.storage.processes.error_words import error_words
 from backend.storage.processes.failing_items import NAME, FailingItem, count_failing, list_failing
 from backend.storage.processes.items import Items
@@ -51,6 +52,12 @@ class Tried:
         """Do it for all at once."""
         for item in items:
             await self(item)
+
+    async def pieces(self, item: str) -> AsyncGenerator[None, None]:
+        """Do it in two pieces. It fails in the second one."""
+        self.done.append(f"{item} begins")
+        yield
+        await self(item)
 
 
 @pytest.fixture
@@ -156,6 +163,31 @@ async def test_all_at_once_and_then_each_by_itself(own_database: Database, owner
     assert await list_failing(own_database, owner) == []
 
 
+async def test_items_take_turns(
+    own_database: Database, owner: OrgId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One with much to do delays no other one's. What fails ends, and what is left is for the next time."""
+    monkeypatch.setattr(items_of_work, "_TURN_SECONDS", 0.0)
+    tried, items, abc = Tried(), Items(own_database, WORK), items_named(owner, "abc")
+    tried.errors["b"] = ValueError("bad")
+    for tries in (1, 2):
+        await items.in_turns(abc, tried.pieces)
+        assert tried.done == ["a begins", "b begins", "c begins", "a", "c"]
+        assert (await failing(own_database, owner)).tries == tries
+        tried.done.clear()
+        await items.in_turns(abc, tried.pieces)  # b waits
+        assert tried.done == ["a begins", "c begins", "a", "c"]
+        tried.done.clear()
+        await end_pauses(own_database, WORK)
+    tried.errors.clear()
+    await items.in_turns(abc, tried.pieces, seconds=0.0)
+    assert tried.done == ["a begins", "b begins", "c begins"]
+    assert (await failing(own_database, owner)).tries == 2
+    await items.in_turns(abc, tried.pieces)
+    assert tried.done[-3:] == ["a", "b", "c"]
+    assert await list_failing(own_database, owner) == []
+
+
 async def test_whatever_the_error_is(own_database: Database, owner: OrgId, told: list[str]) -> None:
     """Also where MongoDB gave one item up since it took too long."""
     for error in (ExecutionTimeout("slow"), KeyError("text"), RecursionError()):
@@ -195,8 +227,8 @@ async def test_who_waits_and_who_is_due_again(own_database: Database, owner: Org
     assert (await items.waiting(), await items.failing()) == ([], {f"{owner}/a": False})
 
 
-async def test_what_fails_of_others_is_not_read_for_a_few(own_database: Database, owner: OrgId) -> None:
-    """Where a thousand things of one organization fail, another one's few are asked for by themselves."""
+async def test_what_fails_of_others_is_not_read(own_database: Database, owner: OrgId) -> None:
+    """Where a thousand things of one organization fail, another one's are asked for by themselves."""
     tried, items, own = Tried(), Items(own_database, WORK), items_named(owner, "ab")
     failed = {"work": WORK.value, "org_id": "other", "again_at": NEVER}
     await own_database[NAME].insert_many([failed | {"item": f"other/{number}"} for number in range(1_000)])
@@ -205,9 +237,11 @@ async def test_what_fails_of_others_is_not_read_for_a_few(own_database: Database
     await own_database.command("profile", 2)
     await items.all(own, tried.all)
     await items.each(own, tried)
+    await items.in_turns(own, tried.pieces)
+    await items.each(own + items_named(owner, map(str, range(150))), tried)  # in two groups
     await own_database.command("profile", 0)
     finds = own_database["system.profile"].find({"ns": f"{own_database.name}.{NAME}", "op": "query"})
-    assert [find["nreturned"] async for find in finds] == [1, 1]
+    assert [find["nreturned"] async for find in finds] == [1, 1, 1, 1, 0]
     await own_database["system.profile"].drop()
     assert tried.done.count("a") > tried.done.count("b") == 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import timedelta
 
 from backend.domain.ids import OrgId
@@ -23,7 +23,7 @@ from backend.storage.lifecycle.privacy.belongings import (
 )
 from backend.storage.lifecycle.privacy.erasing import SHARED_DEVICES, erase_piece
 from backend.storage.lifecycle.privacy.personal_records import FoundRecord, Naming, PersonalRecords
-from backend.storage.processes.items import Items
+from backend.storage.processes.items import Items, Pieces
 from backend.storage.processes.periodic_task import PeriodicTask
 from backend.storage.processes.work import Work
 from backend.storage.visitors import contacts, devices
@@ -32,6 +32,8 @@ from backend.storage.visitors.erasures import Erasure, erasure_items, target_of
 # What is told while an erasure goes on is found by another round. Whoever goes on telling has to ask again.
 _MOST_ROUNDS = 5
 _INTERVAL = timedelta(minutes=1)
+# How long it is gone on with large ones before it is looked whether others were interrupted.
+_MOST_SECONDS = 300.0
 
 
 async def export_subject(
@@ -90,18 +92,27 @@ async def erase_subject(
     piece is too much for MongoDB. If it is interrupted, a running service goes on
     with it, and so does the same call.
     """
-    erasure, pages, deleted = Erasure(database, org_id, subject), PageSize(most), Counter[str]()
+    deleted = Counter[str]()
+    async for of_piece in _erased(database, org_id, subject, most):
+        deleted += of_piece
+    names = [collection.name for collection, personal in personal_collections() if personal.has_owners]
+    return {name: deleted[name] for name in (*names, SHARED_DEVICES)}
+
+
+async def _erased(
+    database: Database, org_id: OrgId, subject: Subject, most: int
+) -> AsyncGenerator[Counter[str], None]:
+    """As `erase_subject`; after each piece, how many documents it deleted."""
+    erasure, pages = Erasure(database, org_id, subject), PageSize(most)
     for _ in range(_MOST_ROUNDS):
         was_there = False
         async for piece in pieces(database, org_id, subject, most):
             of_piece, is_there = await erase_piece(database, org_id, piece, erasure.tell, pages)
-            deleted += of_piece
             was_there |= is_there
+            yield of_piece
         if not was_there:
             break
     await erasure.end()
-    names = [collection.name for collection, personal in personal_collections() if personal.has_owners]
-    return {name: deleted[name] for name in (*names, SHARED_DEVICES)}
 
 
 def finishing_erasures(database: Database) -> PeriodicTask:
@@ -116,7 +127,9 @@ def finishing_erasures(database: Database) -> PeriodicTask:
 async def finish_erasures(database: Database) -> None:
     """Go on with all erasures with which nobody has gone on for a while."""
 
-    async def finish(begun: tuple[OrgId, Subject]) -> None:
-        await erase_subject(database, *begun)
+    def finish(begun: tuple[OrgId, Subject]) -> Pieces:
+        return _erased(database, *begun, MOST_IN_PIECE)
 
-    await Items(database, Work.ERASURES).each(await erasure_items(database), finish)
+    await Items(database, Work.ERASURES).in_turns(
+        await erasure_items(database), finish, seconds=_MOST_SECONDS
+    )

@@ -104,7 +104,7 @@ async def test_what_a_process_began_another_ends(
     assert await count_links(database, organization.id) == 0
 
 
-@pytest.mark.parametrize("failing_work", ["delete_organization", "_continue_deletion"])
+@pytest.mark.parametrize("failing_work", ["_deleted", "_continued"])
 async def test_one_that_fails_keeps_no_other_from_being_deleted(
     database: Database,
     make_organization: OrganizationFactory,
@@ -118,12 +118,12 @@ async def test_one_that_fails_keeps_no_other_from_being_deleted(
     whole: Any = getattr(organization_deletion, failing_work)
     failing: list[str] = []
 
-    async def fail(database: Database, of: Any, *arguments: Any) -> Any:
+    def fail(database: Database, of: Any, *arguments: Any) -> Any:
         org_id = of if isinstance(of, str) else of.org_id
         if org_id in own_ids and (not failing or org_id in failing):  # the first of them
             failing.append(org_id)
             raise ValueError("planted")
-        return await whole(database, of, *arguments)
+        return whole(database, of, *arguments)
 
     async def work() -> set[str]:
         """Those that are not deleted then, or whose deletion did not end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import delete_organization, finish_deletions
 from backend.storage.links import links
+from backend.storage.processes import items
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create, link_body
 from tests.archives.full_organization import fill
@@ -272,19 +273,40 @@ async def test_an_organization_that_came_back_while_others_are_deleted(
     await interrupted(database, back.id)
     delete_rest = organization_deletion._delete_rest
 
-    async def meanwhile(database: Database, org_id: OrgId) -> Counter[str]:
+    async def meanwhile(database: Database, org_id: OrgId) -> AsyncGenerator[Counter[str], None]:
         monkeypatch.undo()
         assert org_id == first.id
-        await delete_rest(database, back.id)
+        assert [piece async for piece in delete_rest(database, back.id)]
         await note_end(database, back.id)
         await restore_organization(database, archive, utc_now(), lambda _: None, lambda _: False)
-        return await delete_rest(database, first.id)
+        async for piece in delete_rest(database, first.id):
+            yield piece
 
     monkeypatch.setattr(organization_deletion, "_delete_rest", meanwhile)
     await finish_deletions(database, utc_now() + SOON)
     assert await links.count_links(database, back.id) == 1
     assert await domains.is_domain_of(database, back.domain, back.id)
     assert await links.count_links(database, first.id) == 0
+
+
+async def test_a_deletion_that_ends_while_others_have_their_turn(
+    database: Database, make_organization: OrganizationFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process ended it, and the organization may be back by its next turn: it is left as it is."""
+    first, back = await make_organization(), await make_organization()
+    await interrupted(database, first.id)
+    await interrupted(database, back.id)
+    gone_on = set()
+
+    async def rest(database: Database, org_id: OrgId) -> AsyncGenerator[Counter[str], None]:
+        yield Counter()
+        await note_end(database, back.id)
+        gone_on.add(org_id)
+
+    monkeypatch.setattr(items, "_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(organization_deletion, "_delete_rest", rest)
+    await finish_deletions(database, utc_now() + SOON)
+    assert gone_on & {first.id, back.id} == {first.id}
 
 
 async def test_clicks_that_are_under_way_when_a_deletion_begins(
