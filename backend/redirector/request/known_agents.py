@@ -27,7 +27,7 @@ _MAIN = providers.crawlers.data[-1]
 # What phones and people's apps have in their names, too. "" leaves a word out.
 _ALSO_OF_PEOPLE = {"bot": "bot(?![a-rt-z])", "cron": "cron(?!et)", "reader": ""}
 # Patterns of ua-parser by which robots get their names, and which take longer than all others together.
-_NAMES_ROBOTS = re.compile(r"\[Bb\]ot|CrawlDaddy|\[Ss\]pider|\[Ss\]\[Pp\]")
+_NAMES_ROBOTS = re.compile(r"\[Bb\]ot|CrawlDaddy|Altresium|\[Ss\]pider|\[Ss\]\[Pp\]")
 # What most browsers say: words of it tell none from another.
 _COMMON = (
     "mozilla/5.0 (linux; u; android 10; k build/ap1a; wv) applewebkit/537.36 (khtml, like gecko) version/4.0 "
@@ -87,10 +87,10 @@ def _looked_for_in_lower_case(own: Mapping[str, Any]) -> dict[str, list[str]]:
     """The lists in which big and small letters are alike."""
     previews, crawlers = _previews_and_crawlers(own)
     lists = {
-        "preview_fetchers": _robots(previews, own["not_robots"]),
-        "crawlers": _robots(crawlers, own["not_robots"]),
         **{name: _patterns(own[name]) for name in ("signs", "names_alone", "people")},
-        **{name: own[name] for name in ("http_clients", "apps", "players", "old_browsers")},
+        **{name: own[name] for name in ("apps", "players", "old_browsers")},
+        "preview_fetchers": _robots(previews, own["not_robots"]),
+        "crawlers": _robots(crawlers, own["not_robots"]),  # the longest list, so the last one
     }
     return {name: [*map(in_lower_case, patterns)] for name, patterns in lists.items()}
 

@@ -43,7 +43,17 @@ class Patterns:
 
     def first(self, found: int, text: str) -> tuple[int, re.Match[str]] | None:
         """The first of the `matches`; None if there is none."""
-        return next(self.matches(found, text), None) if found & self.mask else None
+        bits = found & self.mask
+        if not bits:
+            return None
+        searches = self._searches
+        bits >>= self._at
+        while bits:  # as in `_places`, since a generator takes as long as most of what it is asked for
+            place = (bits & -bits).bit_length() - 1
+            if match := searches[place](text):
+                return place, match
+            bits &= bits - 1
+        return None
 
     def blanked(self, found: int, text: str) -> str:
         """The text with a blank in the place of all that the patterns find."""
@@ -54,9 +64,8 @@ class Patterns:
     def _places(self, found: int) -> Iterator[int]:
         bits = (found & self.mask) >> self._at
         while bits:
-            lowest = bits & -bits
-            yield lowest.bit_length() - 1
-            bits ^= lowest
+            yield (bits & -bits).bit_length() - 1
+            bits &= bits - 1
 
 
 class PatternLists:
@@ -68,6 +77,7 @@ class PatternLists:
     def __init__(self, lists: Mapping[str, Sequence[str]], common: str) -> None:
         """`common` is a text like most of those to come: words that are in it tell little.
 
+        Put the longest list last: to ask for one takes as long as there are bits up to its end.
         Raises ValueError if a pattern needs no word: it would have to be tried on every text.
         """
         starts = accumulate(map(len, lists.values()), initial=0)

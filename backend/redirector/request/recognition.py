@@ -23,7 +23,6 @@ _FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edg
 _WEB_VIEW_ON_IOS = "Mobile Safari UI/WKWebView"
 # An iPad that asks for desktop pages says that it is a Mac, and only its web views tell.
 _IPAD_VIEW = re.compile(r"Macintosh.*Mobile/(?!.*Safari/)")
-_BROWSER_WORDS = ("mozilla/", "applewebkit")
 _WORD = re.compile(r"[\w.!-]+")
 _NAME = re.compile("[a-z]{3}")
 # The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
@@ -34,7 +33,14 @@ _DEVICE = re.compile(
 _PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
 _KNOWN = packaged_known_agents()
 _LISTS = _KNOWN.lists.by_name
+_BROWSERS, _SYSTEMS, _IN_APP_BROWSERS = _LISTS["browsers"], _LISTS["systems"], _LISTS["in_app_browsers"]
+_OWN_SYSTEMS, _DISGUISED_SYSTEMS = _LISTS["own_systems"], _LISTS["disguised_systems"]
+_WITHOUT_PLAY_STORE = _LISTS["without_play_store"]
 _ROBOTS = _LISTS["preview_fetchers"].mask | _LISTS["crawlers"].mask | _LISTS["signs"].mask
+
+
+# Few clients differ, and one that is there already takes a tenth of the time to make it, and no memory.
+_client = lru_cache(maxsize=4096)(Client)
 
 
 def recognize_new(user_agent: bytes) -> Client:
@@ -42,28 +48,22 @@ def recognize_new(user_agent: bytes) -> Client:
     text = user_agent.decode("latin-1")
     lowered = text.lower()
     found = _KNOWN.lists.find(lowered)
-    browser = _family(_LISTS["browsers"], _KNOWN.browser_names, found, text)
-    system = _family(_LISTS["systems"], _KNOWN.system_names, found, text)
+    browser = _family(_BROWSERS, _KNOWN.browser_names, found, text)
+    system = _family(_SYSTEMS, _KNOWN.system_names, found, text)
     platform = _PLATFORMS.get(system or "", Platform.DESKTOP)
     if own := _own_system(system, platform, found, text):
         system, platform = own.name, own.platform
         browser = _WEB_VIEW_ON_IOS if _IPAD_VIEW.search(text) else browser
-    is_browser = any(word in lowered for word in _BROWSER_WORDS)
+    is_browser = "mozilla/" in lowered or "applewebkit" in lowered
     # Of what an app asks with itself, the lists name the app, too.
     is_in_app = is_browser and (browser in _KNOWN.in_app_families or _is_view_on_ios(platform, lowered))
-    if in_app_browser := _LISTS["in_app_browsers"].first(found, text):
+    if in_app_browser := _IN_APP_BROWSERS.first(found, text):
         browser, is_in_app = _KNOWN.in_app_names[in_app_browser[0]], True
     kind, robot = _kind(lowered, found, browser, is_browser=is_browser, is_in_app=is_in_app)
     if robot is not None:
         browser = _word_around(text, lowered.find(robot)) or browser
-    return Client(
-        kind=kind,
-        platform=platform,
-        system=system,
-        browser=browser,
-        follows_intents=browser in _FOLLOW_INTENTS,
-        has_play_store=_LISTS["without_play_store"].first(found, text) is None,
-    )
+    has_play_store = _WITHOUT_PLAY_STORE.first(found, text) is None
+    return _client(kind, platform, system, browser, browser in _FOLLOW_INTENTS, has_play_store)
 
 
 recognize = remember(most_bytes=4_000_000, longest_key=LONGEST_USER_AGENT)(recognize_new)
@@ -97,11 +97,11 @@ def _family(patterns: Patterns, names: Sequence[str], found: int, text: str) -> 
 
 def _own_system(named: str | None, platform: Platform, found: int, text: str) -> System | None:
     """The system that our own file knows, though the kept list has another name for it, or none."""
-    if disguised := _LISTS["disguised_systems"].first(found, text):
+    if disguised := _DISGUISED_SYSTEMS.first(found, text):
         return _KNOWN.disguised_systems[disguised[0]]
     if platform is not Platform.DESKTOP or named in _LIKE_OTHERS:
         return None
-    first = _LISTS["own_systems"].first(found, text)
+    first = _OWN_SYSTEMS.first(found, text)
     return _KNOWN.own_systems[first[0]] if first else None
 
 
