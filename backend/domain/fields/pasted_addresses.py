@@ -89,7 +89,8 @@ def _refuse_unseen(field: str, address: str) -> None:
         kind = unicodedata.category(character)
         if kind == "Cc":
             name = _CONTROLS.get(character, "a control character")
-            raise InvalidField(field, f"must not contain U+{ord(character):04X} ({name}): take it out")
+            rule = f"must be an absolute http or https URL, without {name} (U+{ord(character):04X})"
+            raise InvalidField(field, f"{rule}: take it out")
         if kind in _UNSEEN and character != " ":
             name = unicodedata.name(character)
             raise InvalidField(

@@ -110,7 +110,7 @@ class WebAddress:
             rule = "must be an absolute http or https URL, without { or }: write %7B and %7D"
             raise InvalidField(field, rule)
         if "\\" in url:
-            raise InvalidField(field, "must not contain \\: write / as browsers read it, or %5C")
+            raise InvalidField(field, "must be an absolute http or https URL, without \\: write / or %5C")
         if _NO_URL_CHARACTER.search(url) or not _is_web_address(url):
             raise InvalidField(field, "must be an absolute http or https URL")
         if not can_ada.can_parse(url):

@@ -111,8 +111,16 @@ BAD: list[tuple[Any, ...]] = [
     ("destination_url", "https://", f"destination_url {URL_RULE}"),
     ("destination_url", "https://a.example:99999/", f"destination_url {URL_RULE}"),
     ("destination_url", "https://[::1/", f"destination_url {URL_RULE}"),
-    ("destination_url", "https://a.example/\r\nX-Bad: 1", f"destination_url {URL_RULE}"),
-    ("destination_url", "https://a.example\\@b.example", f"destination_url {URL_RULE}"),
+    (
+        "destination_url",
+        "https://a.example/\r\nX-Bad: 1",
+        f"destination_url {URL_RULE}, without a line end (U+000D): take it out",
+    ),
+    (
+        "destination_url",
+        "https://a.example\\@b.example",
+        f"destination_url {URL_RULE}, without \\: write / or %5C",
+    ),
     (
         "destination_url",
         "https://a.example/" + "x" * 8192,
