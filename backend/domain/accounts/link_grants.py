@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from backend.domain.accounts.destination_rules import PatternList
 from backend.domain.errors import InvalidField, raise_all, unknown_fields
@@ -31,11 +29,6 @@ class LinkGrant:
             rule = "must have at least one address that links may lead to"
             raise InvalidField(f"{within}destinations", rule)
         return cls(HostName().parse(f"{within}domain", domain), patterns)
-
-    @classmethod
-    def from_stored(cls, stored: Mapping[str, Any] | None) -> LinkGrant | None:
-        """The grant as it was stored; None if there is none."""
-        return cls(stored["domain"], tuple(stored["destinations"])) if stored else None
 
     def allows(self, url: str) -> bool:
         """Whether links may lead to this web address."""

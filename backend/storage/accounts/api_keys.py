@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Mapping, Set
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
 from pymongo import IndexModel, ReturnDocument, WriteConcern
 
-from backend.domain.accounts.api_keys import ApiKey, KeyKind, key_text, new_key
+from backend.domain.accounts.api_keys import NAME_RULE, ApiKey, KeyKind, key_text, new_key
+from backend.domain.accounts.destination_rules import MOST_PATTERNS
 from backend.domain.accounts.key_input import (
     KEY_FIELDS,
     KeyEnded,
@@ -19,16 +19,20 @@ from backend.domain.accounts.key_input import (
     check_grant,
     check_grant_of,
 )
-from backend.domain.accounts.link_grants import LinkGrant
+from backend.domain.accounts.link_grants import DESTINATIONS, LinkGrant
 from backend.domain.accounts.permissions import Permission, stored_permissions
+from backend.domain.accounts.reach.limited_to import MOST_NAMED
 from backend.domain.accounts.reach.link_reach import LinkReach
 from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.fields.rules import HostName, Uuid, parse_string
 from backend.domain.ids import KeyId, OrgId
 from backend.storage.accounts.domains import is_domain_of
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import list_of, nested, one_of, sha256, text_of
+from backend.storage.schema.document_shape import DocumentShape, with_default
 from backend.storage.schema.ownership import ByField
 
 NAME = "api_keys"
@@ -54,6 +58,45 @@ COLLECTION = Collection(
         ignored=frozenset({"last_used_at"}),
         verbs={"revoked_at": "revoked", "replaced_by": "rotated"},
     ),
+)
+
+
+def _web_key(name: str, value: object) -> object:
+    if not parse_string(name, value).startswith(KeyKind.WEB.prefix):
+        raise InvalidField(name, "must be a key of the browser SDK")
+    return value
+
+
+_GRANT = DocumentShape(
+    record=LinkGrant,
+    rules={
+        "domain": HostName().parse,
+        "destinations": list_of(DESTINATIONS.pattern.parse, MOST_PATTERNS),
+    },
+    id_field=None,
+)
+_REACH = DocumentShape(
+    record=LinkReach,
+    rules={
+        **dict.fromkeys(("tags", "links"), list_of(Uuid().parse, MOST_NAMED)),
+        "domains": list_of(HostName().parse, MOST_NAMED),
+    },
+    optional=with_default(LinkReach),
+    id_field=None,
+)
+SHAPE = DocumentShape(
+    record=ApiKey,
+    rules={
+        "key_hash": sha256,
+        "last_four": text_of(4),
+        "name": NAME_RULE.parse,
+        "text": _web_key,
+        "scopes": list_of(one_of(Permission), len(Permission)),
+        "limited_to": nested(_REACH.fields),
+        "links": nested(_GRANT.fields),
+    },
+    loads={"scopes": stored_permissions, "limited_to": LinkReach.from_stored},
+    optional=with_default(ApiKey),
 )
 
 
@@ -144,7 +187,7 @@ async def rotate_api_key(
 
     async def work(session: ClientSession) -> None:
         document = await database[NAME].find_one({"_id": key_id, "org_id": org_id}, session=session)
-        key = _from_document(document) if document else old
+        key = SHAPE.from_document(document) if document else old
         if not key.is_valid(now) or key.replaced_by:
             raise KeyEnded
         end = min(now + overlap, key.expires_at or now + overlap)
@@ -159,7 +202,7 @@ async def rotate_api_key(
 async def find_active_key(database: Database, key_hash: str, now: datetime) -> ApiKey | None:
     """The key with this hash; None if there is none, it was revoked, or its time is over."""
     document = await database[NAME].find_one({"key_hash": key_hash, "revoked_at": None})
-    key = _from_document(document) if document else None
+    key = SHAPE.from_document(document) if document else None
     return key if key and key.is_valid(now) else None
 
 
@@ -174,7 +217,7 @@ async def note_use(database: Database, key: ApiKey, now: datetime) -> None:
 async def list_api_keys(database: Database, org_id: OrgId) -> list[ApiKey]:
     """All keys of the organization, oldest first, including revoked ones."""
     cursor = database[NAME].find({"org_id": org_id}).sort("created_at", 1)
-    return [_from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def get_own_api_key(database: Database, org_id: OrgId, key_id: KeyId) -> ApiKey:
@@ -210,8 +253,7 @@ def _random_key(org_id: OrgId, kind: KeyKind, now: datetime, **details: Any) -> 
 
 
 async def _insert(database: Database, key: ApiKey, session: ClientSession | None = None) -> None:
-    document = asdict(key)
-    await database[NAME].insert_one({"_id": document.pop("id"), **document}, session=session)
+    await database[NAME].insert_one(SHAPE.to_document(key), session=session)
 
 
 async def _change(
@@ -230,15 +272,4 @@ def _revoked(now: datetime) -> list[Document]:
 def _existing(document: Document | None, key_id: KeyId) -> ApiKey:
     if document is None:
         raise UnknownKey(key_id)
-    return _from_document(document)
-
-
-def _from_document(document: dict[str, Any]) -> ApiKey:
-    values = known_fields(document, ApiKey)
-    changed = {
-        "kind": KeyKind(document["kind"]),
-        "links": LinkGrant.from_stored(document.get("links")),
-        "scopes": stored_permissions(document.get("scopes")),
-        "limited_to": LinkReach.from_stored(document.get("limited_to")),
-    }
-    return ApiKey(id=document["_id"], **values | changed)
+    return SHAPE.from_document(document)

@@ -9,14 +9,25 @@ from datetime import datetime
 
 from pymongo import IndexModel, ReturnDocument
 
-from backend.domain.accounts.destination_rules import DestinationRules
-from backend.domain.accounts.organizations import AUDIT_DAYS, CLICK_DAYS, EntryRules, Organization
+from backend.domain.accounts.destination_rules import MOST_PATTERNS, RULE_FIELDS, DestinationRules
+from backend.domain.accounts.organizations import (
+    CLICK_DAYS,
+    FEWEST_AUDIT_DAYS,
+    FEWEST_CLICK_DAYS,
+    NAME_RULE,
+    EntryRules,
+    Organization,
+)
+from backend.domain.analytics.event_properties import MOST_MARKED, PropertyName
 from backend.domain.errors import ItemUnknown, OperatorError
+from backend.domain.fields.rules import HostName
 from backend.domain.ids import OrgId
 from backend.storage.driver.blocking import BlockingDatabase, in_thread
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import days_from, integer, list_of, nested
+from backend.storage.schema.document_shape import DocumentShape, with_default
 from backend.storage.schema.ownership import ById
 from backend.storage.schema.work_item import WorkItem, items_of
 
@@ -35,6 +46,26 @@ COLLECTION = Collection(
     audited=Audited(kind="organization", name="name", ignored=frozenset({"member_changes"})),
     # Without its provider, nobody could do what it requires.
     withheld={"requires_single_sign_on": False},
+)
+_RULES = DocumentShape(
+    record=DestinationRules,
+    rules={name: list_of(rule.pattern.parse, MOST_PATTERNS) for name, rule in RULE_FIELDS.items()},
+    optional=with_default(DestinationRules),
+    id_field=None,
+)
+SHAPE = DocumentShape(
+    record=Organization,
+    rules={
+        "name": NAME_RULE.parse,
+        "retention_days": days_from(1),
+        "click_days": days_from(FEWEST_CLICK_DAYS),
+        "audit_days": days_from(FEWEST_AUDIT_DAYS),
+        "cookie_domain": HostName().parse,
+        "event_properties": list_of(PropertyName().parse, MOST_MARKED),
+        "destination_rules": nested(_RULES.fields),
+    },
+    optional=with_default(Organization),
+    stored_at_times={"member_changes": integer},
 )
 
 
@@ -66,19 +97,19 @@ async def get_organization(database: Database, org_id: OrgId) -> Organization:
     document = await database[NAME].find_one({"_id": org_id})
     if document is None:
         raise UnknownOrganization(org_id)
-    return _from_document(document)
+    return SHAPE.from_document(document)
 
 
 async def find_organizations(database: Database, org_ids: Iterable[OrgId]) -> list[Organization]:
     """Those of these organizations that exist, in alphabetical order."""
     cursor = database[NAME].find({"_id": {"$in": list(org_ids)}}).sort("name", 1)
-    return [_from_document(document) async for document in cursor]
+    return [SHAPE.from_document(document) async for document in cursor]
 
 
 async def find_organization_by_name(database: Database, name: str) -> Organization | None:
     """The oldest organization with this name, since names need not be unique; None if there is none."""
     document = await database[NAME].find_one({"name": name}, sort=[("created_at", 1)])
-    return _from_document(document) if document else None
+    return SHAPE.from_document(document) if document else None
 
 
 async def list_organizations(database: Database) -> list[Organization]:
@@ -88,7 +119,7 @@ async def list_organizations(database: Database) -> list[Organization]:
 
 async def organization_items(database: Database) -> list[WorkItem[Organization]]:
     """All organizations in alphabetical order, for work that is done for each."""
-    return await items_of(database[NAME].find().sort("name", 1), _from_document, owner_in="_id")
+    return await items_of(database[NAME].find().sort("name", 1), SHAPE.from_document, owner_in="_id")
 
 
 async def rename_organization(database: Database, org_id: OrgId, name: str) -> None:
@@ -98,7 +129,7 @@ async def rename_organization(database: Database, org_id: OrgId, name: str) -> N
 
 async def set_subscription(database: Database, org_id: OrgId, until: datetime | None) -> Organization:
     """Set the end of the paid subscription; None removes it. Raises UnknownOrganization."""
-    return _from_document(await _set(database, org_id, {"subscription_until": until}))
+    return SHAPE.from_document(await _set(database, org_id, {"subscription_until": until}))
 
 
 async def set_retention_days(database: Database, org_id: OrgId, days: int | None) -> None:
@@ -265,29 +296,8 @@ async def _set(
 
 
 def _rules_in(document: Document) -> DestinationRules:
-    stored = document.get("destination_rules", {})
-    return DestinationRules(tuple(stored.get("allowed", ())), tuple(stored.get("refused", ())))
+    return _RULES.from_document(document.get("destination_rules", {}))
 
 
 def _properties_in(document: Document) -> tuple[str, ...]:
     return tuple(document.get("event_properties", ()))
-
-
-def _from_document(document: Document) -> Organization:
-    return Organization(
-        id=document["_id"],
-        name=document["name"],
-        created_at=document["created_at"],
-        subscription_until=document.get("subscription_until"),
-        retention_days=document.get("retention_days"),
-        device_cookie=document.get("device_cookie", False),
-        cookie_domain=document.get("cookie_domain"),
-        click_days=document.get("click_days", CLICK_DAYS),
-        erases_on_withdrawal=document.get("erases_on_withdrawal", False),
-        click_ids=document.get("click_ids", True),
-        destination_rules=_rules_in(document),
-        event_properties=_properties_in(document),
-        requires_second_factor=document.get("requires_second_factor", False),
-        requires_single_sign_on=document.get("requires_single_sign_on", False),
-        audit_days=document.get("audit_days", AUDIT_DAYS),
-    )

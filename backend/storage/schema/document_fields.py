@@ -212,11 +212,15 @@ def binary(name: str, value: object) -> object:
     return value
 
 
-def days(name: str, value: object) -> object:
-    """A number of days."""
-    if type(value) is not int or not 1 <= value <= MOST_DAYS:
-        raise InvalidField(name, "must be a number of days from 1")
-    return value
+def days_from(fewest: int) -> Parse:
+    """A check for a number of days that is at least this one."""
+
+    def days(name: str, value: object) -> object:
+        if type(value) is not int or not fewest <= value <= MOST_DAYS:
+            raise InvalidField(name, f"must be a number of days from {fewest}")
+        return value
+
+    return days
 
 
 def texts(name: str, value: object) -> object:

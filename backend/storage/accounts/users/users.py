@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from pymongo import IndexModel
 from pymongo.errors import DuplicateKeyError
 
 from backend.domain.accounts.roles import Role
-from backend.domain.accounts.second_factor.factor import SecondFactor
-from backend.domain.accounts.second_factor.passkeys import Passkey
+from backend.domain.accounts.second_factor.factor import RECOVERY_CODES, SecondFactor, is_secret
+from backend.domain.accounts.second_factor.passkeys import MOST_PASSKEYS, NAME_RULE, Passkey
 from backend.domain.accounts.users import User
-from backend.domain.errors import OperatorError
+from backend.domain.errors import InvalidField, OperatorError
+from backend.domain.fields.email_addresses import EmailAddress
+from backend.domain.fields.rules import Uuid
 from backend.domain.ids import OrgId, UserId
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import integer, list_of, nested, one_of, password_hash, sha256
+from backend.storage.schema.document_shape import DocumentShape, with_default
 from backend.storage.schema.ownership import ByMembership
 
 NAME = "users"
@@ -62,6 +65,50 @@ COLLECTION = Collection(
 )
 
 
+def _secret(name: str, value: object) -> object:
+    if not isinstance(value, str) or not is_secret(value):
+        raise InvalidField(name, "must be a secret in Base32, as an authenticator app has it")
+    return value
+
+
+def _roles(name: str, value: object) -> object:
+    if not isinstance(value, dict):
+        raise InvalidField(name, "must be roles by the ids of organizations")
+    return {Uuid().parse(name, org_id): one_of(Role)(name, role) for org_id, role in value.items()}
+
+
+def _load_roles(stored: Mapping[str, str]) -> dict[OrgId, Role]:
+    return {OrgId(org_id): Role(role) for org_id, role in stored.items()}
+
+
+_PASSKEY = DocumentShape(
+    record=Passkey, rules={"name": NAME_RULE.parse}, optional=with_default(Passkey), id_field=None
+)
+_SECOND_FACTOR = DocumentShape(
+    record=SecondFactor,
+    rules={
+        "secret": _secret,
+        "recovery_hashes": list_of(sha256, RECOVERY_CODES),
+        "passkeys": list_of(nested(_PASSKEY.fields), MOST_PASSKEYS),
+    },
+    optional=with_default(SecondFactor),
+    id_field=None,
+)
+SHAPE = DocumentShape(
+    record=User,
+    rules={
+        "email": EmailAddress().parse,
+        "password_hash": password_hash,
+        "org_ids": list_of(Uuid().parse, 1),
+        "roles": _roles,
+        "second_factor": nested(_SECOND_FACTOR.fields),
+    },
+    loads={"roles": _load_roles},
+    optional=with_default(User),
+    stored_at_times={"sign_ins": integer},
+)
+
+
 class EmailTaken(OperatorError):
     """A user with this e-mail address, and a sign-in of their own, exists already."""
 
@@ -81,11 +128,8 @@ class UnknownUser(OperatorError):
 
 async def insert_user(database: Database, user: User, session: ClientSession | None = None) -> None:
     """Store a new user. Raises EmailTaken if another user has the address."""
-    document = asdict(user)
     try:
-        await database[NAME].insert_one(
-            {"_id": document.pop("id"), **document, "org_ids": list(user.org_ids)}, session=session
-        )
+        await database[NAME].insert_one(SHAPE.to_document(user), session=session)
     except DuplicateKeyError:
         raise EmailTaken(user.email) from None
 
@@ -132,7 +176,7 @@ async def list_users_of_all(database: Database) -> list[User]:
 
 async def _list(database: Database, condition: Document, session: ClientSession | None = None) -> list[User]:
     found = database[NAME].find(condition, session=session).sort("email", 1)
-    return [_from_document(document) async for document in found]
+    return [SHAPE.from_document(document) async for document in found]
 
 
 async def renew_password_hash(database: Database, user: User, password_hash: str) -> None:
@@ -173,26 +217,4 @@ async def delete_user(database: Database, user_id: UserId, session: ClientSessio
 
 
 def _from_found(document: dict[str, Any] | None) -> User | None:
-    return _from_document(document) if document else None
-
-
-def _from_document(document: dict[str, Any]) -> User:
-    values = known_fields(document, User)
-    changed = {
-        "org_ids": tuple(document["org_ids"]),
-        "roles": {OrgId(org_id): Role(role) for org_id, role in document.get("roles", {}).items()},
-        "second_factor": _second_factor(document.get("second_factor")),
-    }
-    return User(id=document["_id"], **values | changed)
-
-
-def _second_factor(stored: Document | None) -> SecondFactor | None:
-    if stored is None:
-        return None
-    changed = {
-        "recovery_hashes": tuple(stored["recovery_hashes"]),
-        "passkeys": tuple(
-            Passkey(**known_fields(passkey, Passkey)) for passkey in stored.get("passkeys", ())
-        ),
-    }
-    return SecondFactor(**known_fields(stored, SecondFactor) | changed)
+    return SHAPE.from_document(document) if document else None

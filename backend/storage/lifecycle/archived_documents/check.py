@@ -13,7 +13,7 @@ from typing import Any
 
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.errors import InvalidField, RequestError
-from backend.storage.accounts import domains, origin_refusals
+from backend.storage.accounts import domains, organizations, origin_refusals
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.lifecycle.archived_documents import (
@@ -63,6 +63,7 @@ RULES: dict[str, DocumentRule] = {
     **costs.RULES,
     endpoints.NAME: _of(endpoints.SHAPE),
     reports.NAME: _of(reports.SHAPE),
+    organizations.NAME: _of(organizations.SHAPE),
 }
 
 
