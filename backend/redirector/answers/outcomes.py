@@ -53,13 +53,17 @@ def answer_for(
         if outcome is Outcome.INTENT:
             return redirect(intent.encode("ascii"))
         return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
-    return _other_page(outcome, visit, entry)
-
-
-def _other_page(outcome: Outcome, visit: Visit, entry: CachedLink) -> Answer:
     if outcome is Outcome.PREVIEW:
-        return pages.preview(visit, entry.link, _address_without_query(entry, entry).decode())
+        return pages.preview(visit, entry.link, _address_in_preview(visit, entry, proxies))
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
+
+
+def _address_in_preview(visit: Visit, entry: CachedLink, proxies: TrustedProxies) -> str:
+    """The destination; the short URL itself where programs must not get any further without a button."""
+    if not entry.link.limits.click_to_continue:
+        return _address_without_query(entry, entry).decode()
+    scheme = proxies.visitor_scheme(visit.peer, visit.headers.get(b"x-forwarded-proto"))
+    return short_url_with_query(entry.link, scheme, "")
 
 
 def in_app_page(

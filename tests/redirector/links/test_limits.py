@@ -88,9 +88,10 @@ async def test_only_clicks_use_a_link_up(
 async def test_a_button_takes_the_click(
     visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded, database: Database
 ) -> None:
-    """Whatever opens a link of a mail uses nothing up, however often; who presses the button is led on and
-    counts once, and a form that does not count gets the page again. The page is in the visitor's language and
-    is sent to where it was shown, with the query."""
+    """Whatever opens a link of a mail uses nothing up, however often, and no program learns where it leads,
+    not even from a preview; who presses the button is led on and counts once, and a form that does not count
+    gets the page again. The page is in the visitor's language and is sent to where it was shown, with the
+    query."""
     limits = LinkLimits(max_clicks=1, click_to_continue=True)
     link = await make_link(
         destination_url="https://shop.example/once", limits=limits, social={"social_title": "Kites"}
@@ -103,7 +104,10 @@ async def test_a_button_takes_the_click(
         assert "shop.example" not in page.text
     assert (await visitor.head(path)).status_code == 200
     assert (await visitor.get(path, headers={"sec-purpose": "prefetch"})).status_code == 200
-    assert "Kites" in (await visitor.get(path, headers={"user-agent": "Twitterbot/1.0"})).text
+    preview = (await visitor.get(path, headers={"user-agent": "Twitterbot/1.0"})).text
+    assert '<meta property="og:title" content="Kites">' in preview
+    assert f'href="https://{link.domain}{path}"' in preview
+    assert "shop.example" not in preview
     assert "shop.example" not in (await visitor.get(f"{path}+")).text
     for headers in ({"user-agent": "Googlebot/2.1"}, {"sec-purpose": "prefetch"}):
         again = await visitor.post(path, headers=headers)
