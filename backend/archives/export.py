@@ -57,7 +57,7 @@ async def export_organization(
                 progress(piece.total, counts.total() - reported)
                 reported = counts.total()
         file.flush()
-        if (written := Path(file.name)).is_file():
+        if isinstance(file.name, str) and (written := Path(file.name)).is_file():
             await read_back(database, written, await server_time(database))
     return counts
 

@@ -24,6 +24,7 @@ from backend.storage.analytics.question import NoAnswer
 from backend.storage.audit.acting import act_as
 from backend.storage.database import Indexes, open_database
 from backend.storage.driver.mongo import StorageError
+from backend.system.standard_streams import are_for_stdout
 
 CommandResult = Mapping[str, Any]
 Command = Callable[..., Awaitable[CommandResult]]
@@ -46,7 +47,8 @@ def stored_and_shown(
 ) -> Callable[[Command], Callable[..., None]]:
     """As `stored`, where `show` turns the result into the text that is printed without --json.
 
-    A command that `refuses_rows` has their number in its result as `refused`, and an exit code for them.
+    A command that `refuses_rows` has their number in its result as `refused`, and an exit code for them. One
+    that wrote a file into stdout tells its result on stderr.
     """
 
     def decorate(command: Command) -> Callable[..., None]:
@@ -54,7 +56,8 @@ def stored_and_shown(
         @wraps(command)
         def run(as_json: bool, **arguments: Any) -> None:
             result = run_on_database(command, arguments)
-            click.echo(json.dumps(result) if as_json else show(result))
+            text = json.dumps(result) if as_json else show(result)
+            click.echo(text, err=are_for_stdout(arguments.values()))
             if refuses_rows and result["refused"]:
                 raise SystemExit(REFUSED_ROWS)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from backend.domain.fields.spreadsheets import csv_line
 from backend.imports.row import COLUMNS, HAS_PASSWORD, ImportRow
 from backend.system.folder_owner import give_to_caller
+from backend.system.standard_streams import stream_at
 
 # Columns of a report, so that its corrected rows can be imported as they are.
 REPORT_COLUMNS = ("line", "reason")
@@ -55,6 +56,10 @@ def _keep(path: Path, rows: Iterable[Sequence[str | None]]) -> Path:
     A file that is there is left alone, since somebody may have corrected it.
     """
     content = "".join(map(csv_line, rows)).encode()
+    if (stream := stream_at(path)) is not None:
+        with os.fdopen(os.dup(stream), "wb") as file:
+            file.write(content)
+        return path
     for number in count(1):
         name = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
         try:
@@ -64,7 +69,7 @@ def _keep(path: Path, rows: Iterable[Sequence[str | None]]) -> Path:
                 return name
             if name.is_file() or name.is_dir() or not name.exists():  # the last leads to nothing
                 continue
-            descriptor = os.open(name, os.O_WRONLY)  # such as a pipe, also by /dev/stderr, which is a link
+            descriptor = os.open(name, os.O_WRONLY)  # such as a pipe
         with os.fdopen(descriptor, "wb") as file:
             give_to_caller(descriptor, name)
             file.write(content)

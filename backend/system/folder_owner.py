@@ -11,7 +11,7 @@ from pathlib import Path
 # From <linux/prctl.h> and <linux/capability.h>.
 _PR_SET_KEEPCAPS = 8
 _CAPABILITY_VERSION = 0x20080522
-_CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH = 1 << 0, 1 << 1, 1 << 2
+_CAP_CHOWN, _CAP_DAC_OVERRIDE, _CAP_DAC_READ_SEARCH, _CAP_FOWNER = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,35 @@ def take_owner(owner: int, *, opens_callers_files: bool) -> None:
     keeps = opens_callers_files and hasattr(libc, "capset") and not libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
     _become(owner)
     if keeps:
-        _keep_capabilities(libc, _CAP_CHOWN | _CAP_DAC_OVERRIDE | _CAP_DAC_READ_SEARCH)
+        # With the last one, files that were given to the caller get their names in folders such as /tmp.
+        _keep_capabilities(libc, _CAP_CHOWN | _CAP_DAC_OVERRIDE | _CAP_DAC_READ_SEARCH | _CAP_FOWNER)
     _caller = caller
 
 
 def give_to_caller(descriptor: int, path: Path) -> None:
-    """Let a new file that the caller named belong to the caller, and not to the user whom this process took.
+    """Let a new file or folder that the caller named belong to the caller, not to whom this process became.
 
-    In a folder of that user, who may go on with the file, it stays that user's.
+    In a folder of that user, who may go on with it, it stays that user's.
     """
     is_made = os.fstat(descriptor).st_uid == os.geteuid()
     if _caller and is_made and owner_of(path.absolute().parent) != os.geteuid():
         os.fchown(descriptor, _caller.uid, _caller.gid)
+
+
+def make_folder(path: Path, mode: int) -> None:
+    """Make the folder and those above it that are missing, for whom a new file there would belong to.
+
+    Raises OSError.
+    """
+    if path.is_dir():
+        return
+    make_folder(path.parent, mode)
+    path.mkdir(mode=mode, exist_ok=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        give_to_caller(descriptor, path)
+    finally:
+        os.close(descriptor)
 
 
 def _become(owner: int) -> None:

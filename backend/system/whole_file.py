@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backend.system.folder_owner import give_to_caller
+from backend.system.standard_streams import stream_at
 
 
 @contextmanager
@@ -17,8 +18,13 @@ def whole_or_nothing(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that replaces the one at `path` only if the block ends without an error.
 
     By then it is safely on disk. Only its owner may read it, since it may contain personal data. Of a
-    symbolic link, the file that it leads to is replaced. A device or a pipe is written into.
+    symbolic link, the file that it leads to is replaced. A device or a pipe is written into, and so is
+    whatever stdout or stderr lead to.
     """
+    if (stream := stream_at(path)) is not None:
+        with os.fdopen(os.dup(stream), "wb") as file:
+            yield file
+        return
     if path.exists() and not path.is_file():  # before it is resolved: /dev/stdout leads to no name of a pipe
         with path.open("wb") as file:
             yield file

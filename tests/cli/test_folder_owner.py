@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -107,6 +108,34 @@ def test_figures_are_the_owner_s_and_named_files_root_s(place: Path, mongodb_uri
             ["backend", "archive.jsonl", "links.csv", "links.refused.csv", "waylink.env"], 0
         )
         installation.as_owner(*question)
+
+
+def test_what_root_names_is_root_s_also_beside_others(place: Path, mongodb_uri: str) -> None:
+    """Whatever a command writes, also into a folder in which all users have files, such as /tmp; what is in
+    the service's own folder stays the service's."""
+    with own_database(mongodb_uri) as database:
+        installation = Installation(place, NAMED, database)
+        shared, own = place / "shared", installation.data / "feeds"
+        shared.mkdir()
+        shared.chmod(0o1777)
+        made = json.loads(installation.as_root("organization", "create", "Shop", "--json"))
+        org = f"--org={made['id']}"
+        links = installation.of_root / "links.csv"
+        links.write_text("domain,destination_url,link_name\ngo.example,https://shop.example/,A\n")
+        installation.as_root("domain", "add", "go.example", org)
+        installation.as_root("import", "csv", str(links), org)
+        installation.as_root("export", org, f"--output={shared / 'archive.jsonl'}")
+        installation.as_root("export", org, "--clicks=parquet", f"--output={shared / 'clicks.parquet'}")
+        for _ in range(2):
+            for form, to in (("csv", "lines.csv"), ("parquet", "rows/of")):
+                installation.as_root("follow", org, f"--into={form}", f"--to={shared / to}", "--once")
+        installation.as_root("follow", org, "--into=parquet", f"--to={own}", "--once")
+        written = [path for path in shared.rglob("*") if path.is_file()]
+        assert {path.suffix for path in written} == {".jsonl", ".csv", ".cursor", ".lock", ".parquet"}
+        assert {path.stat().st_uid for path in shared.rglob("*")} == {0}
+        assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+        assert [len(list(folder.rglob("*.parquet"))) for folder in (shared / "rows", own)] == [1, 1]
+        assert installation.other_users() == set()
 
 
 def plant_code(folder: Path) -> None:

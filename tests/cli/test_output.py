@@ -7,9 +7,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 
+from backend.cli.command import REFUSED_ROWS
 from backend.cli.table import cell
 from backend.domain.ids import OrgId
 from tests.processes.service_process import ServiceProcess, invoke
@@ -29,6 +31,46 @@ def test_a_list_has_headings(running: ServiceProcess, org_id: OrgId) -> None:
     listed = invoke("origin", "list", "--org", org_id, environment=running.environment).stdout
     assert listed == "ORIGINS\nhttps://a.example\n"
     running.command("origin", "remove", "https://a.example", "--org", org_id, "--yes")
+
+
+def test_a_file_that_is_stdout_has_nothing_but_its_lines(
+    running: ServiceProcess, org_id: OrgId, tmp_path: Path
+) -> None:
+    """What a command did is told on stderr then, whether stdout is a pipe or the end of another file."""
+    rows, kept = tmp_path / "links.csv", tmp_path / "kept.jsonl"
+    rows.write_text("domain,destination_url,link_name\nno.example,https://shop.example/,A\n")
+    export = ("export", "--org", org_id, "-o", "/dev/stdout", "--json")
+    refused = ("import", "csv", str(rows), "--org", org_id, "--report", "/dev/stdout")
+    followed = ("follow", "--org", org_id, "--into", "ndjson", "--to", "/dev/stdout", "--once")
+    archive = _printed(running, export)
+    assert set(json.loads(archive.stdout.splitlines()[-1])) == {"counts", "sha256"}
+    assert json.loads(archive.stderr.splitlines()[-1])["file"] == "/dev/stdout"
+    kept.write_text("before\n")
+    with kept.open("a") as file:
+        _printed(running, export, file)
+    before, *lines = kept.read_text().splitlines()
+    assert (before, set(json.loads(lines[-1]))) == ("before", {"counts", "sha256"})
+    report = _printed(running, refused, exit_code=REFUSED_ROWS)
+    assert report.stdout.splitlines()[0].startswith("line,reason,")
+    assert "Refused rows" in report.stderr
+    assert "Stopped at cursor" in _printed(running, followed).stderr
+    assert not Path("/dev/stdout.cursor").exists()
+    null = _printed(running, ("follow", "--org", org_id, "--into", "csv", "--to", os.devnull), exit_code=2)
+    assert f"--to must be a file: {os.devnull} is none" in null.stderr
+
+
+def _printed(
+    running: ServiceProcess,
+    arguments: tuple[str, ...],
+    to: IO[str] | int = subprocess.PIPE,
+    exit_code: int = 0,
+) -> subprocess.CompletedProcess[str]:
+    """A command whose stdout is a pipe, or this file."""
+    command = (sys.executable, "-m", "backend.cli", *arguments)
+    environment = {**os.environ, **running.environment}
+    done = subprocess.run(command, env=environment, stdout=to, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == exit_code, done.stderr
+    return done
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ from backend.storage.accounts import organizations
 from backend.storage.driver.mongo import Database
 from backend.storage.outbox.marks import FeedPutBack, check_cursor, cursor_at, end_of_feed
 from backend.system.shown_address import shown_address
+from backend.system.standard_streams import STDOUT, stream_at
 
 # Seconds between two lines of progress.
 _TERMINAL_INTERVAL, _LOG_INTERVAL = 1.0, 60.0
@@ -232,7 +233,16 @@ def _target(form: str, place: str | None) -> FeedTarget:
         return _parquet(place)
     if place is None:
         return StreamTarget(sys.stdout.buffer, LineForm(form))
-    return FileTarget(Path(place), LineForm(form))
+    return _file(Path(place), LineForm(form))
+
+
+def _file(path: Path, form: LineForm) -> FeedTarget:
+    """Raises UsageError for what can keep no place to go on at, such as a device."""
+    if stream_at(path) == STDOUT:
+        return StreamTarget(sys.stdout.buffer, form)
+    if path.exists() and not path.is_file():
+        raise click.UsageError(f"--to must be a file: {path} is none. Without --to, events are printed.")
+    return FileTarget(path, form)
 
 
 def _postgres(place: str | None) -> FeedTarget:

@@ -316,7 +316,7 @@ async def _import(
     with click.progressbar(length=len(rows), label="Importing", file=sys.stderr) as bar:
         report = await links.run(rows, bar.update)
     try:
-        files = _write_files(report, rows, report_file or file.with_suffix(".refused.csv"), file)
+        files = _write_files(report, rows, report_file or _beside(file, ".refused.csv"), file)
     except OSError as error:
         raise click.ClickException(
             f"The report can't be written: {error}. Mend that and import again; no link is made twice."
@@ -334,8 +334,14 @@ def _write_files(
     if report.refused:
         written["report"] = str(write_refused(refused, report.refused))
     if any(row.left_out for row in rows):
-        written["left_out_report"] = str(write_left_out(file.with_suffix(".left-out.csv"), rows))
+        written["left_out_report"] = str(write_left_out(_beside(file, ".left-out.csv"), rows))
     return written
+
+
+def _beside(file: Path, ending: str) -> Path:
+    """The name of a file beside the imported one; of what was piped in, one in the current folder."""
+    named = file.with_suffix(ending)
+    return named if file.is_file() else Path(named.name)
 
 
 async def _print_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:

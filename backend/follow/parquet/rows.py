@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -18,6 +18,7 @@ from backend.follow.event_fields import FieldKind
 from backend.follow.event_lines import as_json
 from backend.follow.event_rows import MORE, field_kinds, row_of
 from backend.storage.analytics.parquet import write_parquet
+from backend.system.folder_owner import give_to_caller
 
 _OWNER_ONLY = 0o600  # it names people
 _OWN: Mapping[str, str] = {
@@ -126,7 +127,7 @@ class ParquetRows:
             in_order = f'SELECT * FROM ({rows}) ORDER BY place, "index"'  # noqa: S608 - of constants
             write_parquet(self._connection, in_order, values, unfinished)
             unfinished.chmod(_OWNER_ONLY)
-            _sync(unfinished)
+            _sync(unfinished, give_to_caller)
             unfinished.replace(path)
             _sync(path.parent)
         finally:
@@ -136,10 +137,11 @@ class ParquetRows:
 _ALL = "read_parquet($paths::VARCHAR[], union_by_name = true, filename = true)"
 
 
-def _sync(path: Path) -> None:
-    """Sync the file, or the names of a folder's files, to disk."""
+def _sync(path: Path, before: Callable[[int, Path], None] = lambda _, __: None) -> None:
+    """Sync the file, or the names of a folder's files, to disk; `before` that something is done with it."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
+        before(descriptor, path)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

@@ -27,6 +27,7 @@ from backend.follow.locked_file import locked_file
 from backend.follow.parquet.erasure import erase
 from backend.follow.parquet.rows import ParquetRows, days_of
 from backend.follow.target import FollowedFeed, TakenBack, TargetMismatch, check_same, entry_of
+from backend.system.folder_owner import make_folder
 from backend.system.whole_file import whole_or_nothing
 
 # A file with this many rows gets no more, since each addition writes the whole file again.
@@ -66,7 +67,7 @@ class ParquetTarget:
         self._types = followed.types
         self._folder = self._path / f"org_id={followed.org_id}"
         with self._write_errors():
-            self._folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+            make_folder(self._folder, _PRIVATE)
             self._lock = locked_file(self._folder / _LOCK)
             self._rows = ParquetRows()
             self._checkpoint = self._read_checkpoint() or self._new_checkpoint(followed)
@@ -115,7 +116,7 @@ class ParquetTarget:
         assert self._rows is not None
         for day, events_of_day in days_of(events).items():
             folder = self._folder / f"day={day}"
-            folder.mkdir(mode=_PRIVATE, exist_ok=True)
+            make_folder(folder, _PRIVATE)
             self._rows.add(self._file_for(folder, events_of_day[0]), events_of_day)
 
     def _file_for(self, folder: Path, event: Event) -> Path:
