@@ -68,6 +68,12 @@ def _paid(revenue: object) -> Document:
     return {"revenue": revenue, "currency": "EUR"}
 
 
+def _at_hours(timezone: str) -> Document:
+    """A rule as a link's document has it, of hours by the clock of this time zone."""
+    hours = {"from": "08:00", "until": "18:00", "timezone": timezone}
+    return {"if": {"hours": hours}, "then": {"destination_url": "https://a.example"}}
+
+
 def setting(collection: str, **fields: Any) -> Change:
     """Sets fields in the documents of a collection."""
     return lambda name, document: document | fields if name == collection else None
@@ -255,7 +261,9 @@ FORGED: list[Forgery] = [
     ("links", {"tag_ids": ["spring"]}, "tag_ids must be a UUID"),
     ("links", {"tag_ids": [OTHERS_LINK] * 21}, "tag_ids must be a list of at most 20"),
     ("report_recipients", {"address": "bob@shop.example"}, "address_sha256 does not belong to the address"),
-    ("report_recipients", {"timezone": "Mars"}, "timezone must be the IANA name"),
+    ("report_recipients", {"timezone": "Mars/../.."}, "timezone must be the name of a time zone"),
+    ("alert_rules", {"timezone": "Mars Base"}, "timezone must be the name of a time zone"),
+    ("links", {"rules": [_at_hours("/etc")]}, "rules[0].if.hours.timezone must be the name of a time zone"),
     ("report_recipients", {"confirmed_at": None}, "confirmed_at must be a date"),
     ("tags", {"name": "a,b"}, "name must not contain a comma"),
     ("tags", {"color": "red"}, "color is not in the form in which it is stored"),
@@ -362,6 +370,24 @@ async def test_how_long_documents_stay(archive: Archive, elsewhere: Database, tm
             await restore(elsewhere, ahead, NOW - early)
     await assert_nothing_is_stored(elsewhere)
     await restore(elsewhere, ahead, NOW - timedelta(hours=23))
+    await remove(elsewhere, archive)
+
+
+async def test_time_zones_that_are_not_known_here(
+    archive: Archive, elsewhere: Database, tmp_path: Path
+) -> None:
+    """An archive of a host with a newer list is restored, with their names."""
+    rule = _at_hours("Mars/Olympus_Mons")
+
+    def change(name: str, document: Document) -> Document | None:
+        if name == "links" and not document.get("archived_at"):
+            return document | {"rules": [rule]}
+        return document | {"timezone": "Mars/Base"} if name in {"report_recipients", "alert_rules"} else None
+
+    await restore(elsewhere, forge(archive, tmp_path, change))
+    assert await elsewhere["links"].find_one({"rules": [rule]})
+    for name in ("report_recipients", "alert_rules"):
+        assert await elsewhere[name].distinct("timezone") == ["Mars/Base"]
     await remove(elsewhere, archive)
 
 

@@ -14,6 +14,7 @@ from backend.domain.alerts.alert import Alert
 from backend.domain.alerts.finding import AlertCause, Preview
 from backend.domain.alerts.rule import AlertKind, AlertRule
 from backend.domain.alerts.words import KIND_NAMES, Reader, why
+from backend.domain.fields.time_zones import known_zone, zone_words
 from backend.domain.ids import AlertRuleId, LinkId, TagId
 from backend.domain.links.links import Link
 
@@ -125,8 +126,11 @@ def count_words(preview: Preview) -> str:
 def told_words(rule: AlertRule) -> str:
     """Whom the rule tells, besides the page."""
     people = f"{len(rule.mail_to)} by mail" if rule.mail_to else ""
+    if rule.mail_to and not known_zone(rule.timezone):
+        people += f", in {zone_words(rule.timezone)}"
     ways = [way for way in ("webhooks" if rule.webhooks else "", people) if way]
-    return " and ".join(ways).capitalize() or "Only this page"
+    words = " and ".join(ways) or "only this page"
+    return words[:1].upper() + words[1:]
 
 
 def link_ids_of(alerts: Collection[Alert], rules: Collection[AlertRule]) -> set[LinkId]:

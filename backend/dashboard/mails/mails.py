@@ -20,7 +20,6 @@ from backend.dashboard.frame.page import page
 from backend.dashboard.mails.shown import shown_failure, shown_reader, try_in_words
 from backend.domain.accounts.permissions import Permission
 from backend.domain.errors import FieldError, InvalidField, ItemUnknown
-from backend.domain.fields.time_zones import TimeZone
 from backend.domain.reports.recipient import Recipient, RecipientState
 from backend.mail.recipients import ask_to_confirm, last_mails, remove
 from backend.mail.report_mails import ReportMailResources
@@ -110,7 +109,7 @@ def _values_of(reader: Recipient) -> dict[str, Any]:
         "address": reader.address,
         "frequency": reader.frequency,
         "language": reader.language,
-        "timezone": TimeZone().parse("timezone", reader.timezone),
+        "timezone": reader.zone,
     }
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from backend.dashboard.analytics.time_zone import time_in_words
+from backend.domain.fields.time_zones import zone_words
 from backend.domain.mail.mail import FailedMail, MailResult, MailState
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientId, RecipientState
 from backend.domain.reports.report import Report
@@ -76,7 +77,7 @@ def shown_reader(recipient: Recipient, report: Report, last: MailResult | None, 
         report=report,
         frequency=FREQUENCIES[recipient.frequency],
         language=language_name(recipient.language),
-        zone=recipient.timezone,
+        zone=zone_words(recipient.timezone),
         kind=kind,
         state=state,
         words=words,

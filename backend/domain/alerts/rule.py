@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
+from backend.domain.fields.time_zones import zone_or_utc
 from backend.domain.ids import AlertRuleId, LinkId, OrgId, TagId
 from backend.domain.mail.language import Language
 from backend.domain.web.base64url import base64url
@@ -66,8 +67,8 @@ class AlertRule:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of its mails."""
-        return ZoneInfo(self.timezone)
+        """The time zone of its mails; UTC where this host does not know it."""
+        return zone_or_utc(self.timezone)
 
     def unsubscribe_token(self, address: str) -> str:
         """What only mails of this rule to this address have."""

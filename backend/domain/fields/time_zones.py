@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from backend.domain.errors import InvalidField
 from backend.domain.fields.rules import Schema, parse_string
@@ -22,6 +22,24 @@ class TimeZone:
     def schema(self) -> Schema:
         """JSON Schema of a name."""
         return {"type": "string", "maxLength": 100, "default": "UTC", "example": "Europe/Berlin"}
+
+
+def known_zone(name: str) -> ZoneInfo | None:
+    """The time zone of a stored name; None if this host has none of it, as hosts with older lists may."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # not there, no name of one, a folder of them
+        return None
+
+
+def zone_or_utc(name: str) -> ZoneInfo:
+    """The time zone of a stored name; UTC if this host does not know it, which `zone_words` says."""
+    return known_zone(name) or ZoneInfo("UTC")
+
+
+def zone_words(name: str) -> str:
+    """The name of a stored time zone, and what is done where this host does not know it."""
+    return name if known_zone(name) else f"{name} (this host does not know it: UTC is used)"
 
 
 @lru_cache(maxsize=1)

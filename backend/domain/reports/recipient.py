@@ -16,7 +16,7 @@ from backend.domain.errors import InvalidField
 from backend.domain.fields.email_addresses import EmailAddress
 from backend.domain.fields.rules import Rule, Uuid, Word
 from backend.domain.fields.shapes import TimeText, UuidText, json_of
-from backend.domain.fields.time_zones import TimeZone
+from backend.domain.fields.time_zones import TimeZone, zone_or_utc
 from backend.domain.ids import OrgId, ReportId
 from backend.domain.mail.language import Language
 from backend.domain.mail.mail import MailResult, MailState
@@ -78,8 +78,8 @@ class Recipient:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone whose weeks and months count."""
-        return ZoneInfo(self.timezone)
+        """The time zone whose weeks and months count; UTC where this host does not know it."""
+        return zone_or_utc(self.timezone)
 
     def period_at(self, now: datetime) -> QueryPeriod:
         """The last whole week, from Monday on, or month."""

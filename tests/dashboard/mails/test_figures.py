@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.alerts.rule import AlertKind
 from backend.domain.analytics.input import parse_query
 from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
 from backend.domain.links.links import Link
@@ -21,6 +22,7 @@ from backend.domain.reports.views import ViewKind
 from backend.mail import report_mails
 from backend.mail.figures.singles import mailed_singles
 from backend.mail.report_mails import LEASE, ReportMailResources, ReportMails, make_due_mail
+from backend.storage.alerts.rules import create_rule
 from backend.storage.driver.mongo import Database, Document
 from backend.storage.mail import mails
 from backend.storage.processes.failing_items import list_failing
@@ -36,6 +38,7 @@ from tests.api.link_calls import API
 from tests.conftest import MovableClock
 from tests.dashboard.campaigns import bought, words
 from tests.dashboard.mails.conftest import BASE_URL, QUERY, confirmed, mails_to
+from tests.dashboard.people import Person
 from tests.facts.organizations import TestOrganization
 
 
@@ -276,6 +279,32 @@ async def test_when_the_next_is_due(
     assert mail["_id"].endswith("/2026-03-23")
     stored = {recipient.id: recipient for recipient in await list_recipients(database, report.org_id)}
     assert stored[weekly.id].next_at == datetime(2026, 4, 6, 5, tzinfo=UTC)
+
+
+async def test_a_time_zone_that_is_not_known_here(
+    person: Person, database: Database, report: Report, mailing: ReportMailResources, clock: MovableClock
+) -> None:
+    """One reader's or rule's is taken for UTC, which is said where people see it, and no other mail waits; a
+    report whose time has one says so in the list."""
+    reader = await confirmed(database, report, clock())
+    values = {"name": "Limits", "kind": AlertKind.LIMITS, "mail_to": [person.email]}
+    rule = await create_rule(database, report.org_id, values, clock())
+    unknown = {"$set": {"timezone": "Mars/Base"}}
+    await database["report_recipients"].update_one({"_id": reader.id}, unknown)
+    await database["alert_rules"].update_one({"_id": rule.id}, unknown)
+    [stored] = await list_recipients(database, report.org_id)
+    await make_due_mail(mailing, stored)
+    [mail] = await mails_to(database, reader, "figures")
+    assert "9.–15. März 2026 (UTC)" in mail["text"]
+    [stored] = await list_recipients(database, report.org_id)
+    assert stored.next_at == datetime(2026, 3, 23, 7, tzinfo=UTC)
+    told = "Mars/Base (this host does not know it: UTC is used)"
+    for page in ("/mails", "/alerts"):
+        assert told in words((await person.get(page)).text), page
+    await database["reports"].update_one({"_id": report.id}, {"$set": {"query.timezone": "Mars/Base"}})
+    listed = words((await person.get("/reports")).text)
+    assert "query.timezone must be the IANA name of a time zone" in listed
+    assert (await person.get(f"/shared/{report.token}")).status_code < 500
 
 
 async def test_reports_that_are_over_or_gone(

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qs
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from backend.domain.fields.time_zones import known_zone
 from backend.domain.web.client import Client
 
 _DAY = timedelta(days=1)
@@ -120,11 +120,7 @@ def unknown_zones(rules: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _zone(name: str) -> tzinfo | None:
-    """The time zone; None if this host has none of this name, as hosts with older lists may."""
-    try:
-        return UTC if name == "UTC" else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):  # not there, no name of one, a folder of them
-        return None
+    return UTC if name == "UTC" else known_zone(name)
 
 
 def _on_the_clock(weekdays: Collection[int], hours: Mapping[str, str]) -> Test:

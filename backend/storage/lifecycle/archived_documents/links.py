@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
+from typing import Any
 
 from backend.domain.accounts.users import is_password_hash
 from backend.domain.errors import InvalidField
 from backend.domain.fields.item_names import ItemName, name_key
 from backend.domain.fields.rules import Flag, Number, Uuid, parse_string
+from backend.domain.fields.time_zones import known_zone
 from backend.domain.links.destinations.forwarding import refuse_unused_path
 from backend.domain.links.input import (
     HOLD_REASON,
@@ -43,6 +46,7 @@ from backend.storage.schema.document_fields import (
     or_none,
     text,
     time,
+    time_zone,
 )
 
 
@@ -111,7 +115,7 @@ def _link(document: Document, context: ArchiveContext) -> None:
     if "imported_clicks" in document:
         _IMPORTED_CLICKS("imported_clicks", document["imported_clicks"])
         made = replace(made, imported_clicks=link.imported_clicks)
-    as_stored("rules", link.rules, LINK_RULES.parse)
+    as_stored("rules", _with_known_zones(link.rules), LINK_RULES.parse)
     for name, rule in TOLD_FIELDS.items():
         parse = or_none(rule.parse) if name in CLEARABLE_TOLD_FIELDS else rule.parse
         as_stored(name, getattr(link, name), parse)
@@ -132,6 +136,17 @@ def _link(document: Document, context: ArchiveContext) -> None:
             raise InvalidField(name, "is not a field of a link")
         if stored[name] != value:
             raise InvalidField(name, "is not in the form in which it is stored")
+
+
+def _with_known_zones(rules: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rules with UTC in place of time zones that this host does not know: they fit nobody here."""
+    known = deepcopy(rules)
+    for number, rule in enumerate(known if isinstance(known, list) else ()):  # of a forged archive
+        match rule:
+            case {"if": {"hours": {"timezone": str(name)} as hours}} if known_zone(name) is None:
+                time_zone(f"rules[{number}].if.hours.timezone", name)
+                hours["timezone"] = "UTC"
+    return known
 
 
 def _limits(document: Document) -> LinkLimits:
