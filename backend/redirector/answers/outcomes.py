@@ -53,6 +53,10 @@ def answer_for(
         if outcome is Outcome.INTENT:
             return redirect(intent.encode("ascii"))
         return pages.app_page(visit, entry.link, intent, web_address_of(visit, entry).decode())
+    return _other_page(outcome, visit, entry, proxies)
+
+
+def _other_page(outcome: Outcome, visit: Visit, entry: CachedLink, proxies: TrustedProxies) -> Answer:
     if outcome is Outcome.PREVIEW:
         return pages.preview(visit, entry.link, _address_in_preview(visit, entry, proxies))
     return pages.held(visit) if outcome is Outcome.HELD else pages.not_found(visit)
