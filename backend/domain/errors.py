@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 # The most errors of a request that are listed: more than any request has fields.
@@ -106,10 +107,19 @@ def shown_value(value: object) -> str:
     return written if len(written) <= 100 else f"{written[:97]}..."
 
 
-def unknown_fields(body: Mapping[str, object], known: Container[str], prefix: str = "") -> list[FieldError]:
+def unknown_names(body: Iterable[str], known: Container[str]) -> Iterator[str]:
+    """The names in the body that are not known, as many as errors are listed.
+
+    A body may have a hundred thousand. While an error was made of each, nobody else would be served.
+    """
+    return islice((name for name in body if name not in known), MOST_ERRORS)
+
+
+def unknown_fields(
+    body: Mapping[str, object],
+    known: Container[str],
+    prefix: str = "",
+    rule: str = "is not a field of this request",
+) -> list[FieldError]:
     """An error for each field in the body that the request does not have, with `prefix` before its name."""
-    return [
-        InvalidField(prefix + shown_name(name), "is not a field of this request")
-        for name in body
-        if name not in known
-    ]
+    return [InvalidField(prefix + shown_name(name), rule) for name in unknown_names(body, known)]

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, MissingField, raise_all, shown_name
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    MissingField,
+    raise_all,
+    shown_name,
+    unknown_names,
+)
 from backend.domain.fields.addresses.destination_templates import DestinationAddress
 from backend.domain.fields.addresses.signed_addresses import is_signed
 from backend.domain.fields.item_names import ItemName
@@ -257,7 +264,7 @@ def _unknown(name: str) -> InvalidField:
 
 def _parse(body: Mapping[str, object], rules: Rules, missing: Sequence[FieldError] = ()) -> Changes:
     """The parsed fields of a body. Raises the errors of its fields, and those of the `missing` ones."""
-    errors = [*missing, *(_unknown(name) for name in body if name not in rules)]
+    errors = [*missing, *map(_unknown, unknown_names(body, rules))]
     cleared: Changes = {name: None for name in rules if name in body and _is_cleared(name, body[name])}
     values = {name: value for name, value in body.items() if name not in cleared}
     if values.get("selected_path", "") is None:

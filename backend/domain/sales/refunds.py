@@ -8,7 +8,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, MissingField, collect_errors, raise_all
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    MissingField,
+    collect_errors,
+    raise_all,
+    unknown_names,
+)
 from backend.domain.fields import money
 from backend.domain.fields.money import in_units
 from backend.domain.fields.rules import Rule, parse_fields
@@ -147,7 +154,7 @@ def parse_refund(value: object, teller: Teller) -> ToldRefund:
     if not isinstance(value, dict):
         raise InvalidField("items", "must hold JSON objects")
     fields = {name: item for name, item in value.items() if not is_blank(item)}
-    errors: list[FieldError] = [UnknownField(name) for name in fields if name not in RULES]
+    errors: list[FieldError] = [UnknownField(name) for name in unknown_names(fields, RULES)]
     errors += [MissingField(name) for name in REQUIRED if name not in fields]
     parsed = parse_fields(RULES, fields, errors)
     with collect_errors(errors):

@@ -16,6 +16,7 @@ from backend.domain.errors import (
     collect_errors,
     raise_all,
     shown_name,
+    unknown_names,
 )
 from backend.domain.fields.rules import Moment, Rule, Schema, Uuid, parse_string
 from backend.domain.ids import CallId, DeviceId, OrgId
@@ -168,11 +169,10 @@ def _notes_on_visit(visit: Touch | None, occurred_at: datetime) -> list[str]:
 
 def _parse_fields(kind: Kind, fields: Mapping[str, Any], errors: list[FieldError]) -> dict[str, Any]:
     rules = RULES[kind]
-    for name in fields:
-        if name not in rules:
-            is_clear = name in CLEAR_CONTACTS and f"{name}_sha256" in rules
-            hashed = InvalidField(name, f"must be hashed: send {name}_sha256")
-            errors.append(hashed if is_clear else UnknownField(name))
+    for name in unknown_names(fields, rules):
+        is_clear = name in CLEAR_CONTACTS and f"{name}_sha256" in rules
+        hashed = InvalidField(name, f"must be hashed: send {name}_sha256")
+        errors.append(hashed if is_clear else UnknownField(name))
     errors += [MissingField(name) for name in REQUIRED_FIELDS[kind] if name not in fields]
     if not any(name in fields for name in WHO):
         errors.append(InvalidField(WHO[0], f"must be given, or {' or '.join(WHO[1:])}"))

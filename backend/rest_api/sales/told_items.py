@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from math import ceil
 from typing import Any, TypeVar
 
-from backend.domain.errors import FieldError, InvalidField, raise_all, shown_name
+from backend.domain.errors import FieldError, InvalidField, raise_all, unknown_fields
 from backend.domain.sales.decisions import Status
 from backend.domain.visitors.rejections import Rejection
 from backend.domain.visitors.server_calls import Teller, UnknownField
@@ -38,11 +38,7 @@ async def _read_items(body: dict[str, Any]) -> list[Any]:
 
     Raises InvalidField where `items` is no list, is empty or too long, or has other fields beside it.
     """
-    errors: list[FieldError] = [
-        InvalidField(shown_name(name), "must stand in an item, beside items")
-        for name in body
-        if name != "items"
-    ]
+    errors = unknown_fields(body, {"items"}, rule="must stand in an item, beside items")
     items = body["items"]
     if not isinstance(items, list) or not 1 <= len(items) <= MOST_ITEMS:
         errors.append(InvalidField("items", f"must be a list of 1 to {MOST_ITEMS:,} items"))
@@ -82,7 +78,9 @@ async def answer_items(
     rejections = tuple(_rejection(kind, error) for error in parsed if isinstance(error, FieldError))
     await add_rejections(resources().database, [RejectedCalls(teller.org_id, teller.now, rejections)])
     results: list[ItemResult] = []
-    for item_or_error in parsed:
+    for number, item_or_error in enumerate(parsed):
+        if number % _ITEMS_BETWEEN_PAUSES == 0:
+            await asyncio.sleep(0)
         try:
             if isinstance(item_or_error, FieldError):
                 raise item_or_error

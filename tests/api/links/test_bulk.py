@@ -14,8 +14,12 @@ from typing import Any
 import httpx
 import pytest
 
+from backend.domain.links.operations import LinkResult
+from backend.domain.web.short_urls import ShortUrlForm
 from backend.json_api import error_table
+from backend.rest_api.links import bulk as bulk_route
 from backend.settings import Settings
+from backend.storage.links.writing import writes
 from tests.api.link_calls import link_body, wrong
 from tests.api.test_error_table import serving
 from tests.api.whole_links import Links
@@ -267,3 +271,25 @@ async def test_a_large_body(links: Links) -> None:
     assert (await links.list("external_id=sku-999"))[0]["id"] == results[999]["id"]
     answer = await links.call("POST", "/bulk", {"operations": many * 2})
     assert (answer.status_code, answer.json()) == (413, error_table.BODY_TOO_LARGE.body(message="2097152"))
+
+
+async def test_no_transaction_waits_for_what_is_rejected(
+    links: Links, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is told of wrong operations is written before others' links wait for the transaction."""
+    tell, write, done = bulk_route._result, writes.write_links, []
+
+    def tell_noted(outcome: LinkResult, form: ShortUrlForm) -> dict[str, Any]:
+        done.append(outcome.done.value)
+        return tell(outcome, form)
+
+    async def write_noted(*arguments: Any) -> Any:
+        done.append("writes")
+        return await write(*arguments)
+
+    monkeypatch.setattr(bulk_route, "_result", tell_noted)
+    monkeypatch.setattr("backend.rest_api.links.bulk.write_links", write_noted)
+    wrong_path, too_much = create(links, selected_path="/"), {"op": "archive", "id": "x", "y": 1}
+    results = await bulk(links, wrong_path, create(links), too_much)
+    assert statuses(results) == ["rejected", "created", "rejected"]
+    assert done == ["rejected", "rejected", "writes", "created"]

@@ -27,7 +27,6 @@ from backend.domain.errors import (
     MissingField,
     collect_errors,
     raise_all,
-    shown_name,
     unknown_fields,
 )
 from backend.domain.fields.rules import Flag, Rule, Schema, Text, Word, parse_fields
@@ -72,11 +71,7 @@ class FunnelSteps:
 def _step(shown: str, value: object) -> FunnelStep:
     if not isinstance(value, dict):
         raise InvalidField(shown, "must be an object with kind, and perhaps name and filters")
-    errors: list[FieldError] = [
-        InvalidField(f"{shown}.{shown_name(name)}", "is not a field of a step")
-        for name in value
-        if name not in _STEP_FIELDS
-    ]
+    errors = unknown_fields(value, _STEP_FIELDS, f"{shown}.", "is not a field of a step")
     if value.get("kind") is None:
         errors.append(InvalidField(f"{shown}.kind", "is required"))
     present = {name: inner for name, inner in value.items() if inner is not None}

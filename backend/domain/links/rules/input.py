@@ -10,7 +10,14 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from backend.domain.errors import FieldError, InvalidField, collect_errors, raise_all, shown_name
+from backend.domain.errors import (
+    FieldError,
+    InvalidField,
+    collect_errors,
+    raise_all,
+    shown_name,
+    unknown_fields,
+)
 from backend.domain.fields.addresses.destination_templates import DestinationAddress
 from backend.domain.fields.countries import countries
 from backend.domain.fields.rules import (
@@ -52,9 +59,7 @@ class RuleObject:
             raise InvalidField(field, "must be a JSON object")
         rules = {**self.required, **self.optional}
         unknown = f"is not a field: possible are {', '.join(rules)}"
-        errors: list[FieldError] = [
-            InvalidField(f"{field}.{shown_name(name)}", unknown) for name in value if name not in rules
-        ]
+        errors = unknown_fields(value, rules, f"{field}.", unknown)
         errors += [
             InvalidField(f"{field}.{name}", "is required")
             for name in self.required
