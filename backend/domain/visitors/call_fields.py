@@ -171,8 +171,8 @@ class FilledId(IdText):
         | (?-i:__[A-Z_]+__) | \$+[a-z_][a-z_.>-]*\$* | \#+[a-z_.\ ]+\#+
         # names that examples have in the place of ids
         | (?:(?:your|my|insert)[-_\ ]?)?(?:order|transaction|customer|user)[-_\ ]?(?:id|number)
-        # nothing but punctuation
-        | [\W_]+
+        # a stroke or a few, as tables have them in empty cells
+        | [-\u2013\u2014_.?*/|()]{1,3}
         """,
         re.IGNORECASE | re.DOTALL | re.VERBOSE,
     )
