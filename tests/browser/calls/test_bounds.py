@@ -6,6 +6,7 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page
 
 from backend.domain.visitors.batches import MOST_CALLS
@@ -18,6 +19,7 @@ from tests.browser.recording_server import (
     refuse,
 )
 from tests.browser.shop_pages import CONVERSION, INIT, PAUSE_LEFT, STORE, expect_sent, visit
+from tests.browser.visitor import Visitor
 from tests.polling import wait_for
 
 STORED = """[Object.keys(localStorage).filter((name) => name.includes(':call_')).length,
@@ -48,10 +50,8 @@ RECORD_PAUSES = """window.pauses = new Promise((three) => {
     own.call(this, name, value);
   };
 }); 0"""
-AT = (
-    "call.occurred_at = '{year}' + call.occurred_at.slice(4);"
-    " name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id"
-)
+RENAME = "name = 'waylink:c_web_test:call_' + call.occurred_at + call.call_id"
+AT = f"call.occurred_at = '{{year}}' + call.occurred_at.slice(4); {RENAME}"
 # By a clock that was corrected since, and each time kept for another week.
 SENT = {
     "of the next century": f"{AT.format(year=2126)}",
@@ -121,16 +121,31 @@ def test_the_newest_of_too_many_arrive(page: Page, said: list[str], server: Reco
     assert max(len(request["batch"]["calls"]) for request in server.requests) <= MOST_CALLS
 
 
-def test_all_calls_of_one_task_arrive(page: Page, said: list[str], server: RecordingServer) -> None:
-    """As many as are more than may be stored: before `init` has resolved, and behind a request."""
-    page.goto(server.url())
+@pytest.mark.parametrize("without", ["delete entry.device", "entry.device = null"])
+def test_a_page_goes_on(visitor: Visitor, without: str) -> None:
+    """In every engine: three entries of storage without a device, and a lock that resolves without calling
+    back, stop neither the page nor a call."""
+    visitor.open()
+    for number in "123":
+        change = f"{without}; call.call_id = call.call_id.replace('f', '{number}'); {RENAME}"
+        visitor.js(f"void ({LEAVE})({change!r})")
+    stand_in = "{value: {request: async () => {}}, configurable: true}"
+    visitor.js(f"void Object.defineProperty(navigator, 'locks', {stand_in})")
+    visitor.js(INIT)
+    visitor.expect("attribution")
+
+
+def test_all_calls_of_one_task_arrive(visitor: Visitor) -> None:
+    """In every engine, as many as are more than may be stored: before `init` has resolved, and behind a
+    request; nothing is lost, and nothing is said."""
+    visitor.open()
+    visitor.js("void (window.told = [], console.warn = (...all) => told.push(all.join(' ')))")
     calls = "[...Array(130).keys()].map((i) => Waylink.trackEvent('e' + i))"
-    page.evaluate(f"{INIT}; Promise.all({calls})")
-    server.wait_for(131)
-    page.evaluate(f"Promise.all({calls})")
-    server.wait_for(261)
-    assert [call.get("name") for call in server.calls[1:]] == [f"e{number}" for number in range(130)] * 2
-    assert said == []
+    for before in (f"{INIT}, ", ""):
+        outcomes = f"Promise.all({calls}).then((all) => all.every(({{status}}) => status === 'accepted'))"
+        assert visitor.js(f"({before}{outcomes})")
+    assert visitor.sent == ["attribution", *[f"e{number}" for number in range(130)] * 2]
+    assert visitor.js("told") == []
 
 
 def test_a_loss_is_said_without_debug(page: Page, said: list[str], server: RecordingServer) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import uuid
 
+import pytest
+
 from tests.browser.recording_server import acknowledge, refuse
 from tests.browser.visitor import INIT, SENTINEL, Visitor
 
@@ -30,6 +32,25 @@ HELD = """new Promise((held) => {
 def devices(visitor: Visitor) -> list[str]:
     """The device of each request."""
     return [request["batch"]["device_id"] for request in visitor.server.requests]
+
+
+@pytest.mark.parametrize(
+    "mark", ["", "localStorage['waylink:'] = 'waylink:'", "document.cookie = 'cl_withdrawn=1'"]
+)
+def test_absence_is_no_decision(visitor: Visitor, mark: str) -> None:
+    """In every engine: a page that comes back without its device goes on as another one, nobody's; with the
+    mark of a withdrawal, in storage or in a cookie, it sends nothing more."""
+    visitor.visit()
+    visitor.js("void Waylink.identify({customer_id: 'ada'})")
+    visitor.js(CONVERSION)
+    visitor.js(f"{mark}, {DELETE}" if mark else DELETE)
+    visitor.js(RETURN)
+    assert visitor.js(f"{CONVERSION}.then((outcome) => outcome?.status)") == (None if mark else "accepted")
+    assert (len(set(devices(visitor))), visitor.js("Waylink.hasConsent()")) == (
+        (1, False) if mark else (2, True)
+    )
+    sales = [call for call in visitor.server.calls if call["kind"] == "conversion"]
+    assert [call.get("customer_id") or None for call in sales] == (["ada"] if mark else ["ada", None])
 
 
 def test_a_request_that_ends_as_the_page_returns_is_kept(visitor: Visitor) -> None:

@@ -222,6 +222,13 @@ WRONG: list[tuple[str, str]] = [
     ("trackLead({client_timestamp: 'yesterday'})", "client_timestamp"),
     ("trackLead({client_timestamp: '2026-13-45'})", "client_timestamp"),
     ("trackLead({client_timestamp: 5})", "client_timestamp"),
+    ("trackConversion({revenue: 1, currency: 'EUR', transaction_id: () => 7})", "transaction_id"),
+    ("trackConversion({revenue: 1, currency: 'EUR', transaction_id: Symbol('7')})", "transaction_id"),
+    ("trackConversion({revenue: 1, currency: 'EUR', transaction_id: Promise.resolve(7)})", "transaction_id"),
+    ("trackConversion({revenue: 1, currency: 'EUR', transaction_id: 7n})", "transaction_id"),
+    ("trackConversion({revenue: 1, currency: 'EUR', transaction_id: NaN})", "transaction_id"),
+    ("trackEvent('a', {product_id: {toJSON() {}}})", "product_id"),
+    ("trackEvent('a', {metadata: class {}})", "metadata"),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from playwright.sync_api import Page
 
 from sdk_build.node import install_packages, run_node
 from tests.browser.recording_server import SDK, RecordingServer
+from tests.browser.visitor import Visitor
 from tests.sdk.npm_package import CHECKS, install, run_tool
 
 
@@ -59,14 +61,15 @@ def test_a_bundled_site_uses_the_package(
     assert not page.evaluate("'Waylink' in window")
 
 
-def test_the_commonjs_module_works_in_a_page(page: Page, server: RecordingServer) -> None:
-    """What Jest and old bundlers take starts, and sends."""
-    page.goto(server.url("/?utm_source=mail"))
-    code = (SDK / "waylink.cjs").read_text()
-    page.evaluate(
-        "async (code) => { const module = {exports: {}}; new Function('module', code)(module);"
-        " await module.exports.default.init({apiKey: 'k'});"
-        " document.title = module.exports.Waylink.getAttribution().utm_source }",
-        code,
-    )
-    assert (server.kinds, page.title()) == (["attribution"], "mail")
+def test_the_commonjs_module_works_in_a_page(visitor: Visitor) -> None:
+    """In every engine: what Jest and old bundlers take starts, and sends to the name that a proxy has for the
+    script."""
+    visitor.open("/?utm_source=mail")
+    code = json.dumps((SDK / "waylink.cjs").read_text())
+    source = visitor.js(f"""(async (module) => {{
+      new Function('module', {code})(module);
+      await module.exports.default.init({{apiKey: 'k', baseUrl: '/a/hello.js'}});
+      return module.exports.Waylink.getAttribution().utm_source;
+    }})({{exports: {{}}}})""")
+    assert (visitor.sent, source) == (["attribution"], "mail")
+    assert visitor.server.requests[0]["path"] == "/a/hello"

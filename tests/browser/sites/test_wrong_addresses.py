@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from playwright.sync_api import Page
 
 from tests.browser.recording_server import SDK, RecordingServer, refuse
 from tests.browser.shop_pages import CONVERSION
+from tests.browser.visitor import Visitor, in_other_engines
 
 KEY = "c_web_test"
 PAGE = "<!doctype html><title>Shop</title>"
@@ -47,6 +50,27 @@ def test_an_address_that_is_not_the_service_s(
     page.wait_for_function("state.then((state) => state.baseUrl > 1)")
     warnings = [text for text in said if text.startswith("Waylink")]
     assert warnings == [f"Waylink baseUrl {server.url('/assets/app')}"]
+
+
+@in_other_engines
+@pytest.mark.parametrize("answer", [html(405), html(200)], ids=["405", "a page"])
+def test_in_other_engines(visitor: Visitor, tmp_path: Path, answer: Any) -> None:
+    """A bundle is told there, too: once, with where the calls went, and counted."""
+    (tmp_path / "assets").mkdir()
+    shutil.copy(SDK / "waylink.js", tmp_path / "assets" / "app.js")
+    visitor.server.folder = tmp_path
+    visitor.server.head = (
+        "<script>window.told = [], console.warn = (...all) => told.push(all.join(' '))</script>"
+    )
+    visitor.server.head += "<script src=/assets/app.js></script>"
+    visitor.server.answer = answer
+    visitor.open()
+    visitor.js(f"void (window.state = Waylink.init({{apiKey: '{KEY}'}}))")
+    assert visitor.js(CONVERSION) == {"status": "waiting"}
+    visitor.js(f"void localStorage.removeItem('waylink:{KEY}:pause')")
+    assert visitor.js("Waylink.flush()") == 2
+    assert visitor.js("state.then((state) => state.baseUrl)") == 2
+    assert visitor.js("told") == [f"Waylink baseUrl {visitor.url('/assets/app')}"]
 
 
 @pytest.mark.parametrize("answer", [refuse(503), refuse(429), html(502)])
