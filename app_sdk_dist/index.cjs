@@ -152,8 +152,8 @@ var LAST_TIME = 864e13, latest_time = 0, now = function() {
 // sdk_src/consent.py
 var decision, has_consent = function() {
   return !!(decision ?? (options.apiKey && options.consentMode != "required"));
-}, record_decision = function(new_decision) {
-  decision = new_decision;
+}, record_decision = function(told) {
+  decision = told;
 };
 
 // app_sdk_src/attribution.py
@@ -229,8 +229,7 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = /40[013]|41
     device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
-  var common_fields = JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() });
-  return fetch(batch_url(), { method: "POST", body: json_start + common_fields.slice(1), keepalive: is_leaving || !failures, signal: AbortSignal.timeout?.(REQUEST_TIMEOUT) });
+  return fetch(batch_url(), { method: "POST", body: json_start + JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() }).slice(1), keepalive: is_leaving || !failures, signal: AbortSignal.timeout?.(REQUEST_TIMEOUT) });
 }, erase_device = function(device_id) {
   local.forget(), session.forget(), delete_cookies(), device_id && options.eraseOnWithdrawal && post('{"erase":true,', device_id).then(read_json).then(keep_result).catch(say);
 }, retry_delay = function(retry_after) {
@@ -469,7 +468,7 @@ var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\x00-\x1f\x7f-\x9f]*([^\s\x00-\x1
 var address = { search: "", hash: "", origin: "", pathname: "" };
 
 // sdk_src/checks.py
-var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP = 1, validate = function(py_arguments, fields, patterns, preset) {
+var OPTION_PATTERNS2 = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/, baseUrl: /^"/, id: /^([^"]|"true")/ }, WHOLE_MATCH = 0, FIRST_GROUP = 1, validate = function(py_arguments, fields, patterns, preset) {
   var py_arguments = py_arguments ?? {}, wrong = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
@@ -511,8 +510,7 @@ var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, w
     return queue_call(call, resolve);
   }));
 }, queue_call = function(call, resolve, change_device) {
-  var entry = { call, resolve, change_device };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries);
+  waiting_entries.push({ call, resolve, change_device }), allow_sending(may_send), has_consent() || drop_excess(waiting_entries);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {

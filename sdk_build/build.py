@@ -49,7 +49,7 @@ MINIFIED = [
 READABLE = ["--minify-syntax"]
 _COMPRESS = {
     "passes": 6,
-    "inline": 1,
+    "inline": 3,
     "lhs_constants": False,  # comparisons stay as they are written
     "unsafe": True,
     "unsafe_arrows": True,

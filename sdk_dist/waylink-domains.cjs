@@ -1,7 +1,9 @@
 // sdk_src/page.py
 var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
-  var is_hidden = typeof document[property] == "object";
-  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+  try {
+    return Reflect[new_value ? "set" : "get"](typeof document[property] == "object" ? Document.prototype : document, property, new_value || document, document);
+  } catch {
+  }
 }, script_tag = IS_BROWSER && of_document("currentScript");
 
 // sdk_src/address.py
@@ -81,23 +83,17 @@ var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16,
 // sdk_src/cookies.py
 var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60;
 var WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
-  try {
-    var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
-    return match?.[FIRST_GROUP];
-  } catch {
-  }
+  var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
+  return match?.[FIRST_GROUP];
 }, write_cookie = function(py_name, value, lifetime, domain) {
   of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 }, keep_cookie = function(device, known_id) {
-  try {
-    for (var domain of cookie_domains()) {
-      var probe = known_id ? new_uuid() : DEVICE_ID_NAME;
-      if (known_id && read_cookie(SERVICE_COOKIE_NAME) == device)
-        return !0;
-      if (write_cookie(probe, device, known_id ? PROBE_LIFETIME : COOKIE_LIFETIME, domain), read_cookie(probe) == device)
-        return known_id && (write_cookie(probe, "", DELETED, domain), write_cookie(DEVICE_ID_NAME, device, COOKIE_LIFETIME, domain)), !0;
-    }
-  } catch {
+  for (var domain of cookie_domains()) {
+    var probe = known_id ? new_uuid() : DEVICE_ID_NAME;
+    if (known_id && read_cookie(SERVICE_COOKIE_NAME) == device)
+      return !0;
+    if (write_cookie(probe, device, known_id ? PROBE_LIFETIME : COOKIE_LIFETIME, domain), read_cookie(probe) == device)
+      return known_id && (write_cookie(probe, "", DELETED, domain), write_cookie(DEVICE_ID_NAME, device, COOKIE_LIFETIME, domain)), !0;
   }
 };
 var cookie_domains = function() {

@@ -1,7 +1,9 @@
 // sdk_src/page.py
 var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
-  var is_hidden = typeof document[property] == "object";
-  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+  try {
+    return Reflect[new_value ? "set" : "get"](typeof document[property] == "object" ? Document.prototype : document, property, new_value || document, document);
+  } catch {
+  }
 }, script_tag = IS_BROWSER && of_document("currentScript");
 
 // sdk_src/parts.py

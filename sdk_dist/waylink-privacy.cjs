@@ -1,7 +1,9 @@
 // sdk_src/page.py
 var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
-  var is_hidden = typeof document[property] == "object";
-  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+  try {
+    return Reflect[new_value ? "set" : "get"](typeof document[property] == "object" ? Document.prototype : document, property, new_value || document, document);
+  } catch {
+  }
 }, script_tag = IS_BROWSER && of_document("currentScript");
 
 // sdk_src/address.py
@@ -18,18 +20,12 @@ var write_cookie = function(py_name, value, lifetime, domain) {
   of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 };
 var has_cookie = function(py_name) {
-  try {
-    return of_document("cookie").includes(py_name);
-  } catch {
-  }
+  return ("" + of_document("cookie")).includes(py_name);
 }, mark = function(py_name, lifetime) {
-  try {
-    for (var domain of cookie_domains()) {
-      if (!has_cookie(py_name) == !lifetime)
-        return;
-      write_cookie(py_name, lifetime && 1, lifetime, domain);
-    }
-  } catch {
+  for (var domain of cookie_domains()) {
+    if (!has_cookie(py_name) == !lifetime)
+      return;
+    write_cookie(py_name, lifetime && 1, lifetime, domain);
   }
 }, cookie_domains = function() {
   var labels = address.hostname.split(".");

@@ -23,8 +23,10 @@ module.exports = __toCommonJS(entry_exports);
 
 // sdk_src/page.py
 var IS_BROWSER = typeof document == "object", of_document = function(property, new_value) {
-  var is_hidden = typeof document[property] == "object";
-  return Reflect[new_value ? "set" : "get"](is_hidden ? Document.prototype : document, property, new_value || document, document);
+  try {
+    return Reflect[new_value ? "set" : "get"](typeof document[property] == "object" ? Document.prototype : document, property, new_value || document, document);
+  } catch {
+  }
 }, script_tag = IS_BROWSER && of_document("currentScript");
 
 // sdk_src/address.py
@@ -135,39 +137,27 @@ var UUID_PATTERN = "[\\da-f]{8}(?:-[\\da-f]{4}){4}[\\da-f]{8}", UUID_BYTES = 16,
 
 // sdk_src/cookies.py
 var DEVICE_ID_NAME = "cl_device_id", SERVICE_COOKIE_NAME = "cl_device_id_kept", COOKIE_LIFETIME = 400 * 24 * 60 * 60, WITHDRAWAL_NAME = "cl_withdrawn", WITHDRAWAL_LIFETIME = 1440 * 60, PROBE_LIFETIME = 9, DELETED = 0, MIN_LABELS = 2, FIRST_GROUP = 1, read_cookie = function(py_name) {
-  try {
-    var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
-    return match?.[FIRST_GROUP];
-  } catch {
-  }
+  var match = ("; " + of_document("cookie") + ";").match("; " + py_name + "=(" + UUID_PATTERN + ");");
+  return match?.[FIRST_GROUP];
 }, write_cookie = function(py_name, value, lifetime, domain) {
   of_document("cookie", py_name + "=" + value + "; max-age=" + lifetime + "; path=/; samesite=lax" + (domain && "; domain=" + domain) + (address.href[4] == "s" ? "; secure" : ""));
 }, keep_cookie = function(device2, known_id) {
-  try {
-    for (var domain of cookie_domains()) {
-      var probe = known_id ? new_uuid() : DEVICE_ID_NAME;
-      if (known_id && read_cookie(SERVICE_COOKIE_NAME) == device2)
-        return !0;
-      if (write_cookie(probe, device2, known_id ? PROBE_LIFETIME : COOKIE_LIFETIME, domain), read_cookie(probe) == device2)
-        return known_id && (write_cookie(probe, "", DELETED, domain), write_cookie(DEVICE_ID_NAME, device2, COOKIE_LIFETIME, domain)), !0;
-    }
-  } catch {
+  for (var domain of cookie_domains()) {
+    var probe = known_id ? new_uuid() : DEVICE_ID_NAME;
+    if (known_id && read_cookie(SERVICE_COOKIE_NAME) == device2)
+      return !0;
+    if (write_cookie(probe, device2, known_id ? PROBE_LIFETIME : COOKIE_LIFETIME, domain), read_cookie(probe) == device2)
+      return known_id && (write_cookie(probe, "", DELETED, domain), write_cookie(DEVICE_ID_NAME, device2, COOKIE_LIFETIME, domain)), !0;
   }
 }, delete_cookies = function() {
   mark(DEVICE_ID_NAME, DELETED), mark(SERVICE_COOKIE_NAME, DELETED);
 }, has_cookie = function(py_name) {
-  try {
-    return of_document("cookie").includes(py_name);
-  } catch {
-  }
+  return ("" + of_document("cookie")).includes(py_name);
 }, mark = function(py_name, lifetime) {
-  try {
-    for (var domain of cookie_domains()) {
-      if (!has_cookie(py_name) == !lifetime)
-        return;
-      write_cookie(py_name, lifetime && 1, lifetime, domain);
-    }
-  } catch {
+  for (var domain of cookie_domains()) {
+    if (!has_cookie(py_name) == !lifetime)
+      return;
+    write_cookie(py_name, lifetime && 1, lifetime, domain);
   }
 }, cookie_domains = function() {
   var labels = address.hostname.split(".");
@@ -232,8 +222,7 @@ var REQUEST_TIMEOUT = 1e4, TOO_MANY_REQUESTS = 429, FINAL_STATUSES = /40[013]|41
     device ? batch[0].device != device && keep_cookie(device, device) : erase_device(batch[0].device);
   }
 }, post = async function(json_start, device_id) {
-  var common_fields = JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() });
-  return fetch(batch_url(), { method: "POST", body: json_start + common_fields.slice(1), keepalive: is_leaving || !failures, signal: AbortSignal.timeout?.(REQUEST_TIMEOUT) });
+  return fetch(batch_url(), { method: "POST", body: json_start + JSON.stringify({ api_key: options.apiKey, device_id, sdk: "js/1.0.0", sent_at: now() }).slice(1), keepalive: is_leaving || !failures, signal: AbortSignal.timeout?.(REQUEST_TIMEOUT) });
 }, erase_device = function(device_id) {
   local.forget(), session.forget(), delete_cookies(), device_id && options.eraseOnWithdrawal && post('{"erase":true,', device_id).then(read_json).then(keep_result).catch(say);
 }, retry_delay = function(retry_after) {
@@ -329,15 +318,15 @@ var watch_history = function(on_change) {
 // sdk_src/consent.py
 var GRANTED_IN_OTHER_TAB = 1, DENIED_IN_OTHER_TAB = 0, decision, has_consent = function() {
   return !!(decision ?? (options.apiKey && options.consentMode != "required"));
-}, record_decision = function(new_decision) {
-  decision = new_decision;
+}, record_decision = function(told) {
+  decision = told;
 };
 
 // sdk_src/call_rules.py
 var MAX_JSON_BYTES = 4096, TRIMMED_TEXT = /^[\s\p{Cc}]*([^\s\p{Cc}][^]{0,255}?)?[\s\p{Cc}]*$/u, FIELDS = { identify: "customer_id! email_sha256 email name phone_sha256 phone", lead: "customer_id email_sha256 email client_timestamp event_id name", event: "customer_id product_id metadata name!", conversion: "customer_id product_id transaction_id revenue! currency!" }, PATTERNS = { name: /^"/, email: /^"/, phone: /^"/, email_sha256: /^"[\da-f]{64}"$/i, currency: /^"[a-z]{3}"$/i, phone_sha256: /^"[\da-f]{64}"$/i, client_timestamp: /^"\d{4}-[01]\d-[0-3]\d/, revenue: /^"?(10{12}|\d{1,12}(\.\d+)?)(e-\d+|"?)$/, metadata: /^{(?![^]*\n {8})/, id: /^("|-?\d+$)/ };
 
 // sdk_src/checks.py
-var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl", OPTION_PATTERNS = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/ }, WHOLE_MATCH = 0, FIRST_GROUP2 = 1, validate = function(py_arguments, fields, patterns, preset) {
+var OPTIONS = "cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl", OPTION_PATTERNS = { consentMode: /^"(not_)?required"$/, cookieDomain: /^"/, apiKey: /^"/, baseUrl: /^"/, id: /^([^"]|"true")/ }, WHOLE_MATCH = 0, FIRST_GROUP2 = 1, validate = function(py_arguments, fields, patterns, preset) {
   var py_arguments = py_arguments ?? {}, wrong = {}.toString.call(py_arguments) != "[object Object]" && "fields", valid = {}, field_names = fields.match(/\w+/g);
   for (var field of field_names.concat(Object.keys(py_arguments)))
     try {
@@ -407,8 +396,7 @@ var CUSTOMER_ID_KEY = "customer", MAX_PAGE_CHARACTERS = 3e3, UNDECIDED = null, w
     return queue_call(call, resolve);
   }));
 }, queue_call = function(call, resolve, change_device) {
-  var entry = { call, resolve, change_device };
-  waiting_entries.push(entry), allow_sending(may_send), has_consent() || drop_excess(waiting_entries);
+  waiting_entries.push({ call, resolve, change_device }), allow_sending(may_send), has_consent() || drop_excess(waiting_entries);
 }, allow_sending = function(permission) {
   may_send = permission, permission != UNDECIDED && waiting_entries.splice(0).forEach(permission ? submit : finish_entry);
 }, submit = function(entry) {
@@ -454,13 +442,10 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
     }));
   }
 }, begin_anew = function(change_device) {
-  try {
-    var check = new_call(CHECK);
-    check.signals = {}, queue_call(check, null, change_device);
-  } catch {
-  }
+  var check = new_call(CHECK);
+  check.signals = {}, queue_call(check, null, change_device);
 }, reset = function() {
-  begin_anew(replace_device);
+  IS_BROWSER && begin_anew(replace_device);
 }, replace_device = function() {
   delete_cookies(), take_over_device(), local.write(KEY_PREFIX, DEVICE_ID_NAME), local.remove(KEY_PREFIX);
 }, take_over_device = function() {

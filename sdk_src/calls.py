@@ -60,8 +60,7 @@ def queue_call(call, resolve, change_device):
     With `change_device`, the call is the first of another device: this function runs when the call may be sent, after
     all calls before it.
     """
-    entry = {'call': call, 'resolve': resolve, 'change_device': change_device}
-    waiting_entries.push(entry)
+    waiting_entries.push({'call': call, 'resolve': resolve, 'change_device': change_device})
     allow_sending(may_send)
     if not has_consent():  # else they are about to be sent
         drop_excess(waiting_entries)

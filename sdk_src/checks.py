@@ -11,8 +11,15 @@ __pragma__('noskip')
 
 # The order of names in this file is the one that compresses best; `!` follows those that have to be given.
 OPTIONS = 'cookieDomain autoPageTracking apiKey! consentMode debug eraseOnWithdrawal allowIframe baseUrl'
-# What the JSON of a value looks like; that of any other option may be anything.
-OPTION_PATTERNS = {'consentMode': RegExp('^"(not_)?required"$'), 'cookieDomain': RegExp('^"'), 'apiKey': RegExp('^"')}
+# What the JSON of a value looks like. Any other option is on or off, or `debug` with its sentences, and no text but
+# 'true', which the script's tag may have.
+OPTION_PATTERNS = {
+    'consentMode': RegExp('^"(not_)?required"$'),
+    'cookieDomain': RegExp('^"'),
+    'apiKey': RegExp('^"'),
+    'baseUrl': RegExp('^"'),
+    'id': RegExp('^([^"]|"true")'),
+}
 WHOLE_MATCH = 0  # in what `match` returns
 FIRST_GROUP = 1
 

@@ -14,7 +14,7 @@ def has_consent():
     return not not (decision if decision != None else options.apiKey and options.consentMode != 'required')
 
 
-def record_decision(new_decision):
+def record_decision(told):
     """Remember what the site said."""
     global decision
-    decision = new_decision
+    decision = told

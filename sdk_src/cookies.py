@@ -18,13 +18,9 @@ FIRST_GROUP = 1  # in what `match` returns
 
 def read_cookie(name):
     """The id in the cookie of exactly this name, or None."""
-    try:
-        # No `split`, for which a browser prepares the pattern twice.
-        match = ('; ' + of_document('cookie') + ';').match('; ' + name + '=(' + UUID_PATTERN + ');')
-        # Asked for first, since an exception costs a page more than all the rest of this function.
-        return match and match[FIRST_GROUP]
-    except:
-        pass
+    # No `split`, for which a browser prepares the pattern twice.
+    match = ('; ' + of_document('cookie') + ';').match('; ' + name + '=(' + UUID_PATTERN + ');')
+    return match and match[FIRST_GROUP]
 
 
 def write_cookie(name, value, lifetime, domain):
@@ -51,19 +47,16 @@ def keep_cookie(device, known_id):
     cookie that a script touched within days. Reading and writing each cost the page a call to the browser's process, so
     that both are done as seldom as can be.
     """
-    try:
-        for domain in cookie_domains():
-            probe = new_uuid() if known_id else DEVICE_ID_NAME
-            if known_id and read_cookie(SERVICE_COOKIE_NAME) == device:
-                return True
-            write_cookie(probe, device, PROBE_LIFETIME if known_id else COOKIE_LIFETIME, domain)
-            if read_cookie(probe) == device:
-                if known_id:
-                    write_cookie(probe, '', DELETED, domain)
-                    write_cookie(DEVICE_ID_NAME, device, COOKIE_LIFETIME, domain)
-                return True
-    except:
-        pass
+    for domain in cookie_domains():
+        probe = new_uuid() if known_id else DEVICE_ID_NAME
+        if known_id and read_cookie(SERVICE_COOKIE_NAME) == device:
+            return True
+        write_cookie(probe, device, PROBE_LIFETIME if known_id else COOKIE_LIFETIME, domain)
+        if read_cookie(probe) == device:
+            if known_id:
+                write_cookie(probe, '', DELETED, domain)
+                write_cookie(DEVICE_ID_NAME, device, COOKIE_LIFETIME, domain)
+            return True
 
 
 def delete_cookies():
@@ -74,10 +67,7 @@ def delete_cookies():
 
 def has_cookie(name):
     """Whether the page's cookies contain this name."""
-    try:
-        return of_document('cookie').includes(name)
-    except:
-        pass
+    return ('' + of_document('cookie')).includes(name)
 
 
 def mark(name, lifetime):
@@ -85,13 +75,10 @@ def mark(name, lifetime):
 
     The page's cookies are read before each domain: mostly there is nothing to do.
     """
-    try:
-        for domain in cookie_domains():
-            if (not has_cookie(name)) == (not lifetime):
-                return
-            write_cookie(name, lifetime and 1, lifetime, domain)
-    except:
-        pass
+    for domain in cookie_domains():
+        if (not has_cookie(name)) == (not lifetime):
+            return
+        write_cookie(name, lifetime and 1, lifetime, domain)
 
 
 def cookie_domains():

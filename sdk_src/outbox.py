@@ -180,14 +180,14 @@ async def post(json_start, device_id):
     browser refuses that when other requests of the page have used up its 64 KiB. Cookies go to the page's own origin
     only.
     """
-    common_fields = JSON.stringify(
-        {'api_key': options.apiKey, 'device_id': device_id, 'sdk': 'js/' + WAYLINK_VERSION, 'sent_at': now()}
-    )
     return fetch(
         batch_url(),
         {
             'method': 'POST',
-            'body': json_start + common_fields.slice(1),
+            'body': json_start
+            + JSON.stringify(
+                {'api_key': options.apiKey, 'device_id': device_id, 'sdk': 'js/' + WAYLINK_VERSION, 'sent_at': now()}
+            ).slice(1),
             'keepalive': is_leaving or not failures,
             'signal': AbortSignal.timeout and AbortSignal.timeout(REQUEST_TIMEOUT),
         },

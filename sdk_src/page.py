@@ -13,11 +13,17 @@ def of_document(property, new_value):
 
     An element of the page with this name hides the document's own property, but not the one that documents inherit. A
     property that another script has put in the browser's place, such as one that holds cookies back, is used as it is.
+    What the browser refuses, such as the cookies of a sandboxed frame, is undefined.
     """
-    is_hidden = typeof(document[property]) == 'object'
-    return Reflect['set' if new_value else 'get'](
-        Document.prototype if is_hidden else document, property, new_value or document, document
-    )
+    try:
+        return Reflect['set' if new_value else 'get'](
+            Document.prototype if typeof(document[property]) == 'object' else document,
+            property,
+            new_value or document,
+            document,
+        )
+    except:
+        pass
 
 
 # The script tag that runs this file, while it runs; a module has none.

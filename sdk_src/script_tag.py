@@ -24,5 +24,5 @@ if not present.init or present.q:
         except:
             say('unknown', call[METHOD_NAME], True)
     attributes = JSON.stringify(script_tag and script_tag.dataset)
-    if RegExp('"api\\w*":', 'i').test(attributes):
+    if RegExp('"(api\\w*|key)":', 'i').test(attributes):
         Waylink.init(JSON.parse(attributes, lambda _, value: value != 'false' and (value or True)))

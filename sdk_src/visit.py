@@ -124,17 +124,14 @@ def begin_anew(change_device):
 
     The new one is told without the signals of the address, which led the former one here.
     """
-    try:
-        check = new_call(CHECK)
-        check.signals = {}  # raises an exception on a server, where there is no call
-        queue_call(check, None, change_device)
-    except:
-        pass
+    check = new_call(CHECK)
+    check.signals = {}
+    queue_call(check, None, change_device)
 
 
 def reset():
     """Be another device from now on, nobody's, in all tabs; consent stays as it is."""
-    begin_anew(replace_device)
+    IS_BROWSER and begin_anew(replace_device)
 
 
 def replace_device():

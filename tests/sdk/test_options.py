@@ -83,6 +83,11 @@ def test_a_slash_at_the_end_changes_nothing(segments: list[str], slash: str) -> 
         ({"apiKey": "k", "consentMode": "yes"}, "consentMode"),
         ({"apiKey": "k", "consentMode": True}, "consentMode"),
         ({"apiKey": "k", "baseUrl": "https://[links"}, "baseUrl"),
+        ({"apiKey": "k", "baseUrl": 5}, "baseUrl"),
+        ({"apiKey": "k", "cookieDomain": True}, "cookieDomain"),
+        ({"apiKey": "k", "debug": "yes please"}, "debug"),
+        ({"apiKey": "k", "allowIframe": "false"}, "allowIframe"),
+        ({"apiKey": "k", "autoPageTracking": "no"}, "autoPageTracking"),
         ([], "fields"),
     ],
 )

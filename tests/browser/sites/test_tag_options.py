@@ -53,6 +53,12 @@ def test_options_are_taken_from_the_tag(visitor: Visitor) -> None:
         ("data-API_KEY=k", ["Waylink unknown api_key", "Waylink: apiKey undefined"]),
         ("data-api-kye=k", ["Waylink unknown apiKye", "Waylink: apiKey undefined"]),
         ("data-api-key", ["Waylink: apiKey true"]),
+        ("data-key=k", ["Waylink unknown key", "Waylink: apiKey undefined"]),
+        ("data-api-key=k data-debug='yes please'", ["Waylink: debug yes please"]),
+        ("data-api-key=k data-allow-iframe=no", ["Waylink: allowIframe no"]),
+        ("data-api-key=k data-auto-page-tracking=off", ["Waylink: autoPageTracking off"]),
+        ("data-api-key=k data-erase-on-withdrawal=1", ["Waylink: eraseOnWithdrawal 1"]),
+        ("data-api-key=k data-base-url", ["Waylink: baseUrl true"]),
         ("data-outbound-links data-api-key=k", ["Waylink unknown outboundLinks"]),
     ],
 )
@@ -72,6 +78,17 @@ def test_other_attributes_are_not_ours(visitor: Visitor) -> None:
     )
     visitor.js(INIT)
     visitor.expect("attribution")
+    assert visitor.js("heard") == []
+
+
+@in_chromium
+@pytest.mark.parametrize(("value", "is_on"), [("true", True), ("", True), ("false", False)])
+def test_on_and_off(visitor: Visitor, value: str, *, is_on: bool) -> None:
+    """`true` or no value switches an option on, `false` switches it off, and nothing is said of them."""
+    open_with(visitor, f"data-api-key=k data-auto-page-tracking='{value}'")
+    visitor.js("Waylink.flush()")
+    visitor.js("history.pushState(null, '', '/?utm_source=news')")
+    visitor.expect("attribution", *["attribution"] * is_on)
     assert visitor.js("heard") == []
 
 
