@@ -37,6 +37,9 @@ _REPLACE_TRIES = 30
 _AGAIN_WITHIN = timedelta(minutes=10)
 # What is of no use is not made anew more often, since that may take long and end as before.
 _ANEW_EVERY = timedelta(hours=1)
+# Organizations whose files are read as a whole at a time, which may take minutes. Others' files are opened in
+# the same few threads, which are asyncio's.
+_MOST_CHECKS = 2
 _logger = logging.getLogger(__name__)
 
 
@@ -52,6 +55,7 @@ class OpenProjections:
         # Only of organizations with whose files something is done: who waits for a lock holds it.
         self._locks: WeakValueDictionary[OrgId, asyncio.Lock] = WeakValueDictionary()
         self._loads = asyncio.Semaphore(_MOST_LOADS)
+        self._checks = asyncio.Semaphore(_MOST_CHECKS)
         self._mended_at: dict[OrgId, datetime] = {}
         self._made_anew_at: dict[OrgId, datetime] = {}
         self._making_room: asyncio.Task[None] | None = None
@@ -128,9 +132,13 @@ class OpenProjections:
         if former is None or now - former > _AGAIN_WITHIN:
             self._note(org_id, error, Remedy.OPENED_AGAIN)
             return
-        if is_reading and await asyncio.to_thread(self._can_be_read, org_id, now):
+        if is_reading and await self._is_whole(org_id, now):
             raise NoAnswer(f"The figures can't be read: {error}") from error
         self._open[org_id] = self._projection(await self._made_anew(org_id, error))
+
+    async def _is_whole(self, org_id: OrgId, now: datetime) -> bool:
+        async with self._checks:
+            return await asyncio.to_thread(self._can_be_read, org_id, now)
 
     async def rewrite(self, org_id: OrgId) -> bool:
         """Write those files anew that have bytes of rows that were deleted, so that they have none.

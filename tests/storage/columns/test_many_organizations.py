@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ from tests.storage.columns.hosts import CountClicks, count, host, is_ready
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 _begun, _let_go = threading.Event(), threading.Event()
+# As many threads as asyncio has for calls that wait.
+MOST_THREADS = min(32, (os.cpu_count() or 1) + 4)
 
 
 @dataclass(frozen=True)
@@ -247,6 +250,41 @@ async def test_nothing_is_kept_of_who_is_gone(
             opened._made_anew_at,
         )
         assert [list(noted) for noted in kept] == [[]] * len(kept)
+
+
+async def test_nobody_waits_for_damaged_files_of_others(
+    database: Database,
+    make_organization: OrganizationFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While many organizations' files are read as a whole, as after trouble with a disk, others' are opened."""
+    *damaged, other = [await make_organization() for _ in range(MOST_THREADS + 1)]
+    goes_on = threading.Event()
+
+    def read(*_: Any) -> bool:
+        return goes_on.wait(60)
+
+    async with host(database, tmp_path) as projections:
+        opened = projections._open
+        monkeypatch.setattr(opened, "_can_be_read", read)
+
+        async def mend(org_id: OrgId) -> None:
+            for _ in range(2):  # the second time, they are read
+                async with opened.using(org_id) as used:
+                    projection = used
+                await opened.mend(org_id, projection, duckdb.FatalException("a test's"), is_reading=True)
+
+        mending = [asyncio.create_task(mend(org.id)) for org in damaged]
+        try:
+            await until(lambda: len(opened._mended_at) == len(damaged), "they are not opened again")
+            await asyncio.sleep(0.5)
+            async with asyncio.timeout(5):
+                assert await count(projections, database, other.id) == 0
+        finally:
+            goes_on.set()
+        for error in await asyncio.gather(*mending, return_exceptions=True):
+            assert isinstance(error, NoAnswer)
 
 
 async def test_an_error_of_one_file_keeps_no_other_from_being_kept_up(
