@@ -258,7 +258,7 @@ async def test_nobody_waits_for_damaged_files_of_others(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """While many organizations' files are read as a whole, as after trouble with a disk, others' are opened."""
+    """While files of many are read as a whole, as after trouble with a disk, those of others are opened."""
     *damaged, other = [await make_organization() for _ in range(MOST_THREADS + 1)]
     goes_on = threading.Event()
 
