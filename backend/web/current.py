@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from quart import Quart
@@ -105,6 +106,19 @@ def of_request(kind: type[FactsT]) -> FactsT:
     if kind not in facts:
         facts[kind] = kind()
     return facts[kind]
+
+
+@contextmanager
+def reading_from(database: Database) -> Iterator[None]:
+    """The block has this database for the one of `resources()`."""
+    current = _current.get()
+    instead = copy(resources())
+    instead.database = database
+    former = _current.set(replace(current, services={**current.services, Resources: instead}))
+    try:
+        yield
+    finally:
+        _current.reset(former)
 
 
 def attach(app: Quart, *services: object) -> None:

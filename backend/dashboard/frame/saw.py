@@ -1,21 +1,26 @@
 """What a page's forms saw of stored things, so that a later save does not undo another's change.
 
 The view that shows a form and the one that stores it have the mark `of_stored`, with a function that reads
-what is stored as the form's fields have it. Each form sends a hash of each field as its page read it.
+what is stored as the form's fields have it. Each form sends a hash of each field as its page read it. They
+are compared before the view, and again in the transaction that stores the form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
-from quart import current_app, request
+from quart import Response, current_app, request
 
 from backend.dashboard.frame.blueprint import dashboard
 from backend.dashboard.frame.form import digest_of, form, is_form_sent
 from backend.dashboard.frame.form import field as sent_field
-from backend.web.current import of_request
+from backend.storage.driver.guards import Guarded, guard_next_transaction
+from backend.storage.driver.in_session import read_in
+from backend.storage.driver.mongo import ClientSession
+from backend.web.current import of_request, reading_from, resources
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
 # Reads what is stored, by the names of a form's fields. Gets what the view gets.
@@ -40,6 +45,7 @@ class _Saw:
     hashes: str = ""
     stored: Mapping[str, str] | None = None
     sent: Mapping[str, str] = field(default_factory=dict)
+    guarded: Guarded | None = None
 
 
 def of_stored(read: ReadStored, sent: ReadSent = dict) -> Callable[[ViewT], ViewT]:
@@ -106,6 +112,23 @@ async def _compare() -> None:
     current.hashes, current.sent = form().get(SAW, ""), view.reads_sent()
     if _puts_back(current.hashes, current.stored):
         raise OutdatedForm(current.stored)
+    current.guarded = guard_next_transaction(partial(_compare_within, view.reads_stored))
+
+
+@dashboard.after_request
+async def _compare_no_more(response: Response) -> Response:
+    if guarded := of_request(_Saw).guarded:
+        guarded.end()  # for what the request has left at work
+    return response
+
+
+async def _compare_within(read: ReadStored, session: ClientSession) -> None:
+    """Compare once more, in the transaction that stores the form: what another writes meanwhile is seen, or
+    ends that transaction. Raises OutdatedForm."""
+    with reading_from(read_in(session, resources().database)):
+        stored = await read(**(request.view_args or {}))
+    if _puts_back(of_request(_Saw).hashes, stored):
+        raise OutdatedForm(stored)
 
 
 def _puts_back(saw: str, stored: Mapping[str, str]) -> bool:

@@ -23,6 +23,7 @@ from pymongo.errors import (
 from pymongo.read_concern import ReadConcern
 
 from backend.storage.driver.deadlines import deadline
+from backend.storage.driver.guards import guarded
 from backend.storage.driver.lanes import StorageAway
 
 Document: TypeAlias = dict[str, Any]
@@ -171,7 +172,8 @@ async def in_transaction(
 ) -> ResultT:
     """Run `work` in one transaction, and return what it returns: all of it is stored or nothing.
 
-    `work` runs again if the server asks for that. Raises StorageError after `TRANSACTION_SECONDS`, or after
+    `work` runs again if the server asks for that, and with it what guards the transaction
+    (`guard_next_transaction`). Raises StorageError after `TRANSACTION_SECONDS`, or after
     the caller's `deadline` if that is shorter. Even if the caller stops waiting, the transaction runs to its
     end: half a transaction would keep its documents locked.
     """
@@ -209,6 +211,7 @@ async def _try_transaction(
     """Try once. Raises _TryAgain if nothing is stored, and the server asks for another try."""
     session.start_transaction(read_concern=ReadConcern("snapshot"), write_concern=WriteConcern("majority"))
     try:
+        await guarded().check(session)
         result = await work(session)
         await _commit(session)
     except StorageError as error:
@@ -217,6 +220,7 @@ async def _try_transaction(
         if session.in_transaction:  # type: ignore[truthy-function]  # a property; its stub says method
             await session.abort_transaction()
         raise _TryAgain from None
+    guarded().finish()
     return result
 
 
