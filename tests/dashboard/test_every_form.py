@@ -4,6 +4,7 @@ else's change, when sent from the page before, and when sent twice. `pytest -s` 
 
 from __future__ import annotations
 
+import asyncio
 import re
 import uuid
 from collections.abc import Iterator
@@ -19,12 +20,19 @@ from backend.app import Service
 from backend.dashboard.frame.blueprint import needs_of
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import form_token, hash_token
+from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
+from backend.domain.analytics.segments import SEGMENTS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import OrgId
+from backend.storage.accounts import api_keys, origins
+from backend.storage.accounts.domain_setup import claims
+from backend.storage.accounts.users import invitations, password_resets
 from backend.storage.accounts.users.sessions import set_session_organization
 from backend.storage.accounts.users.users import find_user_by_email
+from backend.storage.alerts import rules as alert_rules
+from backend.storage.archives import archives
 from backend.storage.driver.mongo import Database
-from backend.storage.links import links
+from backend.storage.links import links, tags, utm_templates
 from backend.storage.outbox.sequencer import place_all
 from backend.storage.reports import reports
 from backend.storage.webhooks import endpoints
@@ -39,22 +47,30 @@ ACTION = re.compile(r'\baction="([^"]*)"')
 TYPED = "what somebody typed"
 # Why a form is compared with nothing: it puts back nothing that somebody else has changed.
 MAKES = "makes something new"
+SHOWS = "stores nothing"
 SAYS = "says what it wants"
 REMOVES = "removes something"
 DOES = "does something"
 UNCOMPARED = {
     **dict.fromkeys(
         (
-            *("alerts_add", "archives_ask", "costs_sheet_check", "costs_sheet_done", "costs_tell"),
-            *("domains_add", "funnels_add", "install_with_key", "keys_create", "links_create"),
-            *("links_qr_logo", "links_sheet_check", "links_sheet_done", "mails_add", "members_invite"),
-            *("notes_add", "origins_add", "provisioning_make_token", "reports_add", "segments_add"),
-            *("tags_add", "templates_add", "webhooks_add"),
+            *("alerts_add", "archives_ask", "domains_add", "funnels_add", "install_with_key"),
+            *("keys_create", "keys_rotate", "links_create", "mails_add", "mails_ask", "members_invite"),
+            *(
+                "members_reset",
+                "notes_add",
+                "origins_add",
+                "provisioning_make_token",
+                "reports_add",
+                "segments_add",
+            ),
+            *("tags_add", "templates_add", "webhooks_add", "webhooks_replay", "webhooks_rotate"),
         ),
         MAKES,
     ),
     **dict.fromkeys(
         (
+            *("costs_sheet_done", "costs_tell", "links_qr_logo", "links_sheet_done"),
             *("links_archive", "links_bulk", "links_bulk_done", "links_status"),
             *("settings_deletion_ask", "settings_deletion_take_back"),
             *("webhooks_go_on", "webhooks_status"),
@@ -73,11 +89,17 @@ UNCOMPARED = {
     ),
     **dict.fromkeys(
         (
-            *("alerts_seen", "domains_check", "domains_draw_picture", "keys_rotate", "links_preview"),
-            *("links_qr_sheet", "links_qr_sheet_file", "mails_ask", "mails_try", "mails_try_form"),
-            *("members_reset", "webhooks_replay", "webhooks_rotate", "webhooks_test"),
+            *("alerts_seen", "domains_check", "links_preview", "mails_try", "mails_try_form"),
+            "webhooks_test",
         ),
         DOES,
+    ),
+    **dict.fromkeys(
+        (
+            *("costs_sheet_check", "domains_draw_picture", "links_qr_sheet", "links_qr_sheet_file"),
+            "links_sheet_check",
+        ),
+        SHOWS,
     ),
 }
 # Forms that compare a digest of their own, of the very list that they change.
@@ -106,6 +128,34 @@ CHANGES = {
     "templates_change": ("utm_source", "theirs", "mine"),
     "webhooks_change": ("url", "https://theirs.example/", "https://mine.example/"),
 }
+# Of each form that makes something, what makes one, and the collection that has one more then. Forms that
+# make a secret in the place of another have one more nowhere.
+MADE: dict[str, tuple[dict[str, str], str]] = {
+    "alerts_add": ({"name": "Made"}, alert_rules.NAME),
+    "archives_ask": ({}, archives.NAME),
+    "domains_add": ({"name": "go.made.example"}, claims.NAME),
+    "funnels_add": ({"name": "Made"}, SAVED_FUNNELS.collection),
+    "install_with_key": ({}, api_keys.NAME),
+    "keys_create": ({"name-rest": "Made"}, api_keys.NAME),
+    "keys_rotate": ({}, api_keys.NAME),
+    "links_create": ({"destination_url": "https://made.example/", "link_name": "Made"}, links.NAME),
+    "members_invite": ({"email": "made@made.example"}, invitations.NAME),
+    "members_reset": ({}, password_resets.NAME),
+    "notes_add": ({"text": "Made"}, ANNOTATIONS.collection),
+    "origins_add": ({"origin": "https://made.example"}, origins.NAME),
+    "provisioning_make_token": ({"name": "Made"}, api_keys.NAME),
+    "reports_add": ({"name": "Made"}, reports.NAME),
+    "segments_add": ({"segment_name": "Made"}, SEGMENTS.collection),
+    "tags_add": ({"name": "Made"}, tags.NAME),
+    "templates_add": ({"name": "Made", "utm_source": "made"}, utm_templates.NAME),
+    "webhooks_add": ({"url": "https://made.example/", "type-lead": "on"}, endpoints.NAME),
+    "webhooks_replay": ({}, ""),
+    "webhooks_rotate": ({}, ""),
+}
+# Pages with forms, to which no route alone leads.
+PAGES = {"alerts_add": "/alerts/new?kind=limits", "segments_add": "/?country=DE"}
+# Forms that ask people by mail. Here is no mail server: tests/dashboard/mails/test_page.py sends them twice.
+BY_MAIL = {"mails_add", "mails_ask"}
 # Compared forms that can't be stored here: they need a provider that answers, or a second factor.
 NOT_STORED = {
     "settings_require_second_factor",
@@ -121,10 +171,11 @@ class Row:
     """What was seen of a form."""
 
     endpoint: str
+    action: str
+    path: str = ""
     seen: str = ""
     back: str = ""
     twice: str = ""
-    action: str = ""
     fields: dict[str, str] = field(default_factory=dict)
 
 
@@ -172,7 +223,7 @@ async def walk(service: Service, database: Database, person: Person, ids: dict[s
                 continue  # who walks stays an owner
             fields = FormsOf(page.text).fields_of(unescape(action))
             assert "form_token" in fields, f"{endpoint} on {path} does not say its organization"
-            rows.setdefault(endpoint, Row(endpoint, action=action, fields=fields))
+            rows.setdefault(endpoint, Row(endpoint, action, path, fields=fields))
     return rows
 
 
@@ -196,6 +247,60 @@ async def look_at(person: Person, row: Row) -> None:
     again = await person.client.post(row.action, data=FormsOf(late.text).fields_of(row.action))
     assert again.status_code == 303, row.endpoint
     row.seen, row.back, row.twice = "compared", "409, both shown", "stored once"
+    await race(person, row)
+
+
+async def opened(person: Person, row: Row) -> dict[str, str]:
+    """The fields of the form, on its page as it is now."""
+    return FormsOf((await person.get(row.path)).text).fields_of(row.action)
+
+
+async def race(person: Person, row: Row) -> None:
+    """Two people save at the same moment what both have seen as it was before: one of them is refused, or has
+    changed nothing."""
+    name, theirs, mine = CHANGES[row.endpoint]
+    before, now = row.fields.get(name, ""), await opened(person, row)
+    back = await person.client.post(row.action, data=row.fields | {"form_saw": now["form_saw"]})
+    assert back.status_code == 303, row.endpoint
+    seen = await opened(person, row)
+    answers = await asyncio.gather(
+        *(person.client.post(row.action, data=seen | {name: value}) for value in (theirs, mine))
+    )
+    statuses = [answer.status_code for answer in answers]
+    now = await opened(person, row)
+    stored = now.get(name) or "".join(mark.removeprefix("mark:") for mark in now if mark.startswith("mark:"))
+    if statuses == [303, 303]:  # who changed nothing came first
+        changed = {theirs, mine} - {before}
+        assert changed == {stored}, f"{row.endpoint}: {statuses}, and {stored!r} is stored"
+        assert len(changed) == 1, row.endpoint
+    else:
+        assert sorted(statuses) == [303, 409], f"{row.endpoint}: {statuses}"
+        assert stored == (theirs, mine)[statuses.index(303)], row.endpoint
+
+
+async def make_twice(database: Database, person: Person, org_id: OrgId, row: Row) -> None:
+    """Send a form that makes something twice at once, and again: it makes one, with the same answer each
+    time."""
+    fields, collection = MADE[row.endpoint]
+    sent = row.fields | fields | {"form_once": uuid.uuid4().hex}
+    before = await count_of(database, collection, org_id)
+    answers = [*await asyncio.gather(*(person.client.post(row.action, data=sent) for _ in range(2)))]
+    answers.append(await person.client.post(row.action, data=sent))
+    told = {(answer.status_code, answer.headers.get("location"), answer.text) for answer in answers}
+    assert {answer.status_code for answer in answers} <= {200, 303}, (
+        f"{row.endpoint}: {[answer.status_code for answer in answers]} {re.findall(PROBLEM, answers[0].text)}"
+    )
+    assert len(told) == 1, row.endpoint
+    assert await count_of(database, collection, org_id) == before + bool(collection), row.endpoint
+    row.back = row.twice = "made once"
+
+
+async def count_of(database: Database, collection: str, org_id: OrgId) -> int:
+    """How many documents the organization has there."""
+    owned = {"$or": [{"org_id": org_id}, {"org_ids": org_id}]}
+    if collection == password_resets.NAME:
+        owned = {}
+    return await database[collection].count_documents(owned) if collection else 0
 
 
 def of_organization(service: Service) -> dict[str, str]:
@@ -225,7 +330,9 @@ async def act_elsewhere(
         assert heading(answer) == "That form is of another organization", endpoint
         assert TYPED in answer.text, endpoint
         assert FormsOf(answer.text).fields_of(action) == sent | {"kept_form": "yes"}, endpoint
-    assert [await everything_of(database, org_id) for org_id in (written_for, elsewhere)] == before
+    for org_id, was in zip((written_for, elsewhere), before, strict=True):
+        is_now = await everything_of(database, org_id)
+        assert {name for name in was | is_now if was.get(name, []) != is_now.get(name, [])} == set()
     again = await person.client.post("/tags", data=sent | {"color": "#2563eb", "kept_form": "yes"})
     assert again.status_code == 303
     assert TYPED in (await person.get("/tags")).text
@@ -260,25 +367,35 @@ async def test_the_table_of_all_forms(
     actions = {name: filled(path, their_ids) for name, path in paths.items()}
     actions |= {name: row.action for name, row in rows.items() if name in paths}
     await act_elsewhere(database, owner, other.id, organization.id, actions)
+    token = form_token(token_of(owner), other.id)
+    for endpoint in UNCOMPARED.keys() - rows.keys():
+        row = rows[endpoint] = Row(endpoint, actions[endpoint], PAGES.get(endpoint, ""))
+        row.fields = await opened(owner, row) if row.path else {"form_token": token}
     for row in sorted(rows.values(), key=lambda row: UNCOMPARED.get(row.endpoint) == REMOVES):
         if row.endpoint in CHANGES:
             await look_at(owner, row)
+        elif row.endpoint in MADE:
+            row.seen = MAKES
+            await make_twice(database, owner, other.id, row)
         elif row.endpoint in paths and row.endpoint not in NOT_STORED:
             row.seen = UNCOMPARED.get(row.endpoint, "a digest of its own")
             answers = [await owner.client.post(row.action, data=row.fields) for _ in range(2)]
             row.back = row.twice = ", then ".join(str(answer.status_code) for answer in answers)
             assert max(answer.status_code for answer in answers) < 500, row.endpoint
-    token = form_token(token_of(owner), other.id)
     for endpoint in NOT_STORED:
         path = paths[endpoint]
         stale = await owner.client.post(path, data={"form_token": token, **dict.fromkeys(SENT, TYPED)})
         assert (stale.status_code, heading(stale)) == (409, "Somebody was faster"), endpoint
-        rows[endpoint] = Row(endpoint, action=path, seen="compared", back="409")
+        rows[endpoint] = Row(endpoint, path, seen="compared", back="409", twice="stored once")
     assert compared == set(CHANGES) | NOT_STORED
+    makes = {endpoint for endpoint in paths if UNCOMPARED.get(endpoint) == MAKES}
+    assert {endpoint for endpoint in paths if hasattr(views[f"dashboard.{endpoint}"], "is_once")} == makes
+    assert makes == set(MADE) | BY_MAIL, "forms that may make two"
     assert compared - set(rows) == set(), "forms that no page of the walk has"
     print(f"\n{'form':34}{'organization':20}{'seen':24}{'back button':20}sent twice")
     for row in rows.values():
         if row.endpoint in paths:
+            assert all((row.seen, row.back, row.twice)), f"{row.endpoint} has no answer"
             print(f"{row.endpoint:34}{'refused, kept':20}{row.seen:24}{row.back:20}{row.twice}")
 
 

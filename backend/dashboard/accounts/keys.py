@@ -17,6 +17,7 @@ from backend.dashboard.accounts.key_limit import LIMIT_FIELDS, limits_in_words, 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.form import field, form
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import ApiKey, KeyKind
 from backend.domain.accounts.key_input import (
@@ -70,6 +71,7 @@ async def keys() -> Response:
 
 @dashboard.post("/keys")
 @needs(Permission.KEYS_WRITE)
+@once
 async def keys_create() -> Response:
     """Create a key and show it once: only its hash is stored, unless it is public."""
     if field("kind") not in KINDS:
@@ -94,6 +96,7 @@ async def keys_create() -> Response:
 
 @dashboard.post("/keys/<key_id>/rotate")
 @needs(Permission.KEYS_WRITE)
+@once
 async def keys_rotate(key_id: KeyId) -> Response:
     """Create a key that takes the place of this one, which ends after the time that the form says."""
     hours = field("overlap") or str(DEFAULT_OVERLAP_HOURS)

@@ -14,6 +14,7 @@ from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions, session, user
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import hashes_of, of_stored
 from backend.domain.accounts.entry.password_resets import Hander, reset_url
@@ -88,6 +89,7 @@ async def members() -> Response:
 
 @dashboard.post("/members/invitations")
 @needs(Permission.MEMBERS_WRITE)
+@once
 async def members_invite() -> Response:
     """Invite somebody, and show the link; where mails are sent, it goes by mail too."""
     sent, errors = {name: field(name) for name in INVITATION_FIELDS}, list[FieldError]()
@@ -153,6 +155,7 @@ async def members_remove(user_id: UserId) -> Response:
 
 @dashboard.post("/members/<user_id>/new-password")
 @needs(Permission.MEMBERS_WRITE)
+@once
 async def members_reset(user_id: UserId) -> Response:
     """Show a link with which a member sets a new password."""
     database, now = resources().database, resources().clock()

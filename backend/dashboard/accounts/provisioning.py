@@ -16,6 +16,7 @@ from backend.dashboard.accounts.keys import state_of_key
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import KeyKind
 from backend.domain.accounts.key_input import KEY_FIELDS
@@ -54,6 +55,7 @@ async def provisioning() -> Response:
 
 @dashboard.post("/provisioning/tokens")
 @needs(Permission.KEYS_WRITE, Permission.MEMBERS_WRITE)
+@once
 async def provisioning_make_token() -> Response:
     """Make a token, and show it once."""
     sent: dict[str, object] = {name: field(name) for name in _FIELDS if field(name)}

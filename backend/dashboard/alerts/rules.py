@@ -27,6 +27,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.labels import LABELS as ALL_LABELS
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import of_stored
 from backend.domain.accounts.permissions import Permission
@@ -78,6 +79,7 @@ async def alerts_new() -> Response:
 
 @dashboard.post("/alerts")
 @needs(Permission.ANALYTICS_WRITE)
+@once
 async def alerts_add() -> Response:
     """Make a rule, or only say what it would have sent."""
     kind = kind_of(field("kind"))

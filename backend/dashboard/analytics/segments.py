@@ -15,6 +15,7 @@ from backend.dashboard.analytics.tables import NAMES, name_of
 from backend.dashboard.analytics.view import FILTERS, View
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.thing_list import ThingCell, ThingList, add_list
 from backend.domain.analytics.query import Field
 from backend.domain.analytics.segments import SEGMENTS, Segment
@@ -57,6 +58,7 @@ add_list(_LIST)
 
 @dashboard.post("/segments")
 @needs(SEGMENTS.writes)
+@once
 async def segments_add() -> Response:
     """Save the filters of the overview, and show it."""
     try:

@@ -15,6 +15,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.paging import PAGE_SIZE, Paging, paging
 from backend.dashboard.frame.saw import is_unchanged, of_stored, stored_fields
@@ -70,6 +71,7 @@ async def notes() -> Response:
 
 @dashboard.post("/annotations")
 @needs(Permission.ANALYTICS_WRITE)
+@once
 async def notes_add() -> Response:
     """Add a note."""
     fields, problems = _sent(), Problems()

@@ -14,6 +14,7 @@ from backend.dashboard.accounts.users.reader import mail_language
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.permissions import Permission
 from backend.domain.archives.archive import (
@@ -51,6 +52,7 @@ async def archives() -> Response:
 
 @dashboard.post("/archives")
 @needs(Permission.ORGANIZATION_EXPORT)
+@once
 async def archives_ask() -> Response:
     """Have an archive made."""
     settings, email = resources().settings, user().email

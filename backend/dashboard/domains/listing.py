@@ -11,6 +11,7 @@ from backend.dashboard.domains.words import DOMAIN_STATES, NEXT
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.doctor.domains.domain_states import DomainStates
 from backend.doctor.domains.own_domains import add_own_domain
@@ -61,6 +62,7 @@ async def domains() -> Response:
 
 @dashboard.post("/domains")
 @needs(Permission.SETTINGS_WRITE)
+@once
 async def domains_add() -> Response:
     """Claim a domain. Its page says what to enter, so that it becomes the organization's."""
     text = field("name")

@@ -84,6 +84,7 @@ NOTICES = {
     "note-added": "The note is added. Charts show it.",
     "note-changed": "The note is changed.",
     "note-deleted": "The note is deleted. No chart shows it any more.",
+    "form-was-done": "The form came twice. What it says was done once, when it came first.",
     "thing-saved": "It is saved.",
     "thing-deleted": "It is deleted.",
     "webhook-changed": "The webhook is changed.",

@@ -13,6 +13,7 @@ from backend.dashboard.frame.form import FORM_TOKEN
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.navigation import groups_of, is_current, is_open
 from backend.dashboard.frame.notices import notice
+from backend.dashboard.frame.once import ONCE, new_number
 from backend.dashboard.frame.saw import SAW, saw
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.dashboard.frame.streamed_page import CONTENT_SECONDS, READING_SECONDS, stream_page
@@ -71,6 +72,8 @@ def _common() -> dict[str, Any]:
         "default_credit": CreditRules().in_words,
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token(), org_id() if is_signed_in() else ""),
+        "form_once_name": ONCE,
+        "form_once": new_number(),
         "form_saw_name": SAW,
         "form_saw": saw(),
     }

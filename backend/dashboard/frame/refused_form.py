@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
-from quart import Response, current_app, request, url_for
+from quart import Response, request, url_for
 
 from backend.dashboard.frame.blueprint import FormOfAnother, dashboard, secure, user
 from backend.dashboard.frame.form import FORM_TOKEN, KEPT_FORM, field, form
 from backend.dashboard.frame.labels import LABELS
 from backend.dashboard.frame.page import page
+from backend.dashboard.frame.page_before import page_before
 from backend.dashboard.frame.saw import SAW, OutdatedForm, hashes_of, sent_text
 from backend.dashboard.frame.session_cookie import cookie_token
 from backend.domain.accounts.sessions import form_token
@@ -57,7 +57,7 @@ async def _changed(changed: OutdatedForm) -> Response:
         hidden={name: value for name, value in _held().items() if name != SAW},
         saw_now=hashes_of(changed.stored),
         is_of_another=False,
-        back=_page_before(),
+        back=page_before(),
     )
 
 
@@ -88,25 +88,3 @@ async def _refused(fields: list[KeptField], **values: Any) -> Response:
         **values,
     )
     return await secure(answer)
-
-
-def _page_before() -> str:
-    """The path of the page with the form, as the browser tells it.
-
-    An address that only takes forms has answered with that page: those above it are tried.
-    """
-    came_from = urlsplit(request.headers.get("Referer", ""))
-    if came_from.netloc != request.host:
-        return url_for("dashboard.home")
-    if _is_page(came_from.path):
-        return f"{came_from.path}?{came_from.query}" if came_from.query else came_from.path
-    above = came_from.path
-    while above and not _is_page(above):
-        above = above.rpartition("/")[0]
-    return above or url_for("dashboard.home")
-
-
-def _is_page(path: str) -> bool:
-    adapter = current_app.create_url_adapter(request)
-    assert adapter  # only without a request there is none
-    return adapter.test(path, "GET")

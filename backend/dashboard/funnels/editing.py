@@ -15,6 +15,7 @@ from quart import Response, url_for
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import of_stored
 from backend.dashboard.funnels.form import FORM_LABELS, KINDS, ORDERS, PEOPLE, FunnelForm
@@ -56,6 +57,7 @@ async def funnels_new() -> Response:
 
 @dashboard.post("/funnels")
 @needs(Permission.ANALYTICS_WRITE)
+@once
 async def funnels_add() -> Response:
     """Make a funnel, and show it; or give the form back with a step more or less, or in another place."""
     return await _store(None)

@@ -16,6 +16,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
 from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.shown import shown_failure, shown_reader, try_in_words
 from backend.domain.accounts.permissions import Permission
@@ -45,6 +46,7 @@ async def mails() -> Response:
 
 @dashboard.post("/mails/<recipient_id>/ask")
 @needs(Permission.REPORTS_WRITE)
+@once
 async def mails_ask(recipient_id: str) -> Response:
     """Ask a reader again, who has not confirmed, has unsubscribed, or was refused by the mail server."""
     reader = await get_recipient(resources().database, org_id(), recipient_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from quart import Response
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, user
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.mails.form import OF_A_TRY, Fields, Problems, new_fields, read_fields, sent_fields
 from backend.dashboard.mails.mails import ask, list_page, problem_of_try
@@ -30,6 +31,7 @@ async def mails_new() -> Response:
 
 @dashboard.post("/mails")
 @needs(Permission.REPORTS_WRITE)
+@once
 async def mails_add() -> Response:
     """Ask somebody whether they want a report's figures."""
     if not resources().settings.sends_mail:

@@ -17,6 +17,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import FILTERS
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import is_unchanged, of_stored
 from backend.dashboard.funnels.grouping import funnel_view
@@ -193,6 +194,7 @@ async def _new_funnel() -> Response:
 
 @dashboard.post("/reports")
 @needs(Permission.REPORTS_WRITE)
+@once
 async def reports_add() -> Response:
     """Share a view."""
     fields, problems = sent_fields(), Problems()

@@ -9,6 +9,7 @@ from quart import Response, jsonify
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.api_keys import KeyKind, hash_key, kind_of
 from backend.domain.accounts.permissions import Permission
@@ -52,6 +53,7 @@ async def install() -> Response:
 
 @dashboard.post("/install")
 @needs(Permission.SETTINGS_READ, Permission.KEYS_WRITE)
+@once
 async def install_with_key() -> Response:
     """The instructions with a key: the one from the form if it is the organization's, or a new one."""
     text = field("web_key")

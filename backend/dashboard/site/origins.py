@@ -7,6 +7,7 @@ from quart import Response, abort
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.domain.accounts.origins import InvalidOrigin, parse_origin
 from backend.domain.accounts.permissions import Permission
@@ -24,6 +25,7 @@ async def origins() -> Response:
 
 @dashboard.post("/origins")
 @needs(Permission.SETTINGS_WRITE)
+@once
 async def origins_add() -> Response:
     """Allow an origin."""
     text = field("origin")

@@ -9,6 +9,7 @@ from quart import Response, abort
 
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import of_stored, stored_fields
 from backend.dashboard.tags.item_form import Fields, Problems, parse, sent, storing
@@ -48,6 +49,7 @@ async def templates() -> Response:
 
 @dashboard.post("/templates")
 @needs(Permission.LINKS_WRITE)
+@once
 async def templates_add() -> Response:
     """Make a template."""
     fields, problems = sent(RULES), Problems()

@@ -11,6 +11,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.failing import failing_of
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.webhooks.shown import shown_delivery, shown_webhooks
 from backend.domain.accounts.permissions import Permission
@@ -66,6 +67,7 @@ async def webhooks_go_on(webhook_id: EndpointId) -> Response:
 
 @dashboard.post("/webhooks/<webhook_id>/replay")
 @needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
+@once
 async def webhooks_replay(webhook_id: EndpointId) -> Response:
     """Send again what was stored since a moment."""
     endpoint = await endpoints.get_endpoint(resources().database, org_id(), webhook_id)
@@ -82,6 +84,7 @@ async def webhooks_replay(webhook_id: EndpointId) -> Response:
 
 @dashboard.post("/webhooks/<webhook_id>/rotate-secret")
 @needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
+@once
 async def webhooks_rotate(webhook_id: EndpointId) -> Response:
     """Make a new secret, and show it for once."""
     database, now = resources().database, resources().clock()

@@ -11,6 +11,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id, permissions
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.saw import is_unchanged, of_stored, stored_fields
 from backend.dashboard.links.by_text import link_named
@@ -155,6 +156,7 @@ async def webhooks_new() -> Response:
 
 @dashboard.post("/webhooks")
 @needs(Permission.SETTINGS_WRITE, Permission.FEED_READ)
+@once
 async def webhooks_add() -> Response:
     """Make a webhook, and show its secret for once."""
     fields, problems = sent_fields(), Problems()

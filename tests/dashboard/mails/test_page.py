@@ -31,6 +31,9 @@ FIELDS = {
 }
 
 
+TWICE = {"address": "twice@shop.example"}  # nobody is asked often in a day
+
+
 @pytest.fixture
 def with_server(service: Service, mailing: ReportMailResources, monkeypatch: pytest.MonkeyPatch) -> None:
     """The service's pages know a mail server; nothing is sent, and mails wait."""
@@ -56,6 +59,21 @@ async def test_without_a_mail_server(person: Person, report: Report, database: D
         sent = FIELDS | {FORM_TOKEN: token, "report_id": report.id}
         assert (await person.client.post(path, data=sent)).status_code == 409
     assert await list_recipients(database, report.org_id) == []
+
+
+async def test_a_form_that_comes_twice_asks_once(
+    person: Person, report: Report, database: Database, with_server: None
+) -> None:
+    """Who clicks twice, in a new reader's form or on the button that asks again, has one mail sent."""
+    form = await person.get(f"/mails/new?report={report.id}")
+    asked_twice = [await person.submit(form, "/mails", **(FIELDS | TWICE)) for _ in range(2)]
+    assert {answer.headers["location"] for answer in asked_twice} == {"/mails?notice=mail-asked"}
+    [reader] = await list_recipients(database, report.org_id)
+    assert len(await mails_to(database, reader, "confirm")) == 1
+    page = await person.get("/mails")
+    for _ in range(2):
+        assert (await person.submit(page, f"/mails/{reader.id}/ask")).status_code == 303
+    assert len(await mails_to(database, reader, "confirm")) == 2
 
 
 async def test_somebody_is_asked_and_removed(

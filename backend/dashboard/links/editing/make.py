@@ -9,6 +9,7 @@ from quart import Response, abort, request
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
+from backend.dashboard.frame.once import once
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.editing.form import (
     EMPTY,
@@ -83,6 +84,7 @@ async def links_new() -> Response:
 
 @dashboard.post("/links/new")
 @needs(Permission.LINKS_WRITE)
+@once
 async def links_create() -> Response:
     """Create the link and show it; if the input is invalid, show the form again with the errors."""
     link_id = field(COPY)

@@ -52,7 +52,7 @@ def _earlier_request(document: Document, context: ArchiveContext) -> None:
     fields.check(document)
     expires_within(idempotency.LIFETIME, document, context)
     if "answer" in document:
-        if document["status"] not in {200, 201}:
+        if document["status"] not in {200, 201, idempotency.ANSWER_UNKNOWN, 303}:
             raise InvalidField("status", "must be that of a success")
     else:
         own_domain("domain", document["domain"], context)

@@ -1,4 +1,7 @@
-"""The `idempotency` collection: requests that were sent with an Idempotency-Key and carried out."""
+"""The `idempotency` collection: requests that were sent with a name of their own, and carried out.
+
+A request of the REST API has an Idempotency-Key, a form of the dashboard what its page has given it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ COLLECTION = Collection(
     name=NAME,
     indexes=[EXPIRY_INDEX],
     owned_by=ByIdPrefix(field=None),
-    personal=NotPersonal("requests of servers, not of visitors"),
+    personal=NotPersonal("requests of servers and of members, not of visitors"),
     retention=NoRetention("it is kept for a day"),
     archived=Stage.HISTORY,
     shard_key=NotSharded("gone within a day"),
@@ -34,6 +37,8 @@ COLLECTION = Collection(
 # How long a key is remembered. Clients repeat a request much earlier.
 LIFETIME = timedelta(hours=24)
 PIECE_LENGTH = 8_000
+# The status of a request that was carried out, and has not been answered yet.
+ANSWER_UNKNOWN = 202
 
 
 class KeyUsed(ValueError):
@@ -86,16 +91,41 @@ def link_record(link: Link, fingerprint: str, now: datetime) -> Document:
 
 def answer_record(status: int, answer: str, fingerprint: str, now: datetime) -> Document:
     """The record of a request whose answer is kept, without its id."""
-    # In pieces, since an archive's check limits the length of texts.
-    pieces = [answer[start : start + PIECE_LENGTH] for start in range(0, len(answer), PIECE_LENGTH)]
     return {
         "fingerprint": fingerprint,
         "status": status,
-        "answer": pieces,
+        "answer": _pieces(answer),
         "expires_at": now + LIFETIME,
     }
+
+
+async def note_request(
+    database: Database, session: ClientSession, org_id: OrgId, key: str, now: datetime
+) -> None:
+    """Note in the caller's transaction that this request is carried out by it. Its answer is not known yet.
+
+    Its key is made of all that was sent, so that no other request has it. Raises KeyUsed if it was carried out
+    before.
+    """
+    request_id = record_id(org_id, key)
+    if await find_used(database, session, [request_id]):
+        raise KeyUsed(request_id)
+    record = {"_id": request_id, **answer_record(ANSWER_UNKNOWN, "", key, now)}
+    await database[NAME].insert_one(record, session=session)
+
+
+async def note_answer(database: Database, org_id: OrgId, key: str, status: int, answer: str) -> None:
+    """Keep the answer of a request that was noted."""
+    await database[NAME].update_one(
+        {"_id": record_id(org_id, key)}, {"$set": {"status": status, "answer": _pieces(answer)}}
+    )
 
 
 def record_id(org_id: OrgId, key: str) -> str:
     """The id of the record of an organization's request with this key."""
     return f"{org_id}/{key}"
+
+
+def _pieces(answer: str) -> list[str]:
+    # An archive's check limits the length of texts.
+    return [answer[start : start + PIECE_LENGTH] for start in range(0, len(answer), PIECE_LENGTH)]
