@@ -9,7 +9,7 @@ from datetime import datetime
 
 from backend.domain.apps.clipboard_texts import ClipboardText
 from backend.domain.ids import OrgId
-from backend.storage.driver.mongo import ClientSession, Database, Document
+from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -19,6 +19,7 @@ from backend.storage.schema.collection import (
     NotPersonal,
     NotSharded,
 )
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.ownership import ByField
 
 NAME = "clipboard_texts"
@@ -32,20 +33,12 @@ COLLECTION = Collection(
     shard_key=NotSharded("gone within a day"),
     audited=NotAudited("the service's own notes for its work"),
 )
+_SHAPE = DocumentShape(record=ClipboardText)
 
 
 async def add_text(database: Database, text: ClipboardText) -> None:
     """Store a text, so that one installation can redeem it."""
-    await database[NAME].insert_one(
-        {
-            "_id": text.id,
-            "org_id": text.org_id,
-            "app_id": text.app_id,
-            "link_id": text.link_id,
-            "candidate_id": text.candidate_id,
-            "expires_at": text.expires_at,
-        }
-    )
+    await database[NAME].insert_one(_SHAPE.to_document(text))
 
 
 async def find_text(
@@ -54,7 +47,7 @@ async def find_text(
     """The organization's text for this app; None if it was redeemed, has expired, or never was."""
     wanted = {"_id": text_id, "org_id": org_id, "app_id": app_id, "expires_at": {"$gt": now}}
     document = await database[NAME].find_one(wanted)
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 async def redeem(
@@ -62,15 +55,4 @@ async def redeem(
 ) -> ClipboardText | None:
     """Take a text out, in the caller's transaction; None if another installation has redeemed it."""
     document = await database[NAME].find_one_and_delete({"_id": text_id, "org_id": org_id}, session=session)
-    return _from_document(document) if document else None
-
-
-def _from_document(document: Document) -> ClipboardText:
-    return ClipboardText(
-        id=document["_id"],
-        org_id=document["org_id"],
-        app_id=document["app_id"],
-        link_id=document["link_id"],
-        candidate_id=document["candidate_id"],
-        expires_at=document["expires_at"],
-    )
+    return _SHAPE.from_document(document) if document else None

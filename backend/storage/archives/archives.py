@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import Any
 
 from pymongo import IndexModel, ReturnDocument
 
@@ -37,7 +36,6 @@ from backend.storage.driver.mongo import (
     StorageError,
     in_transaction,
     is_duplicate,
-    known_fields,
 )
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
@@ -49,6 +47,7 @@ from backend.storage.schema.collection import (
     NotPersonal,
     NotSharded,
 )
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.own_documents import OwnDocuments, existing
 from backend.storage.schema.ownership import ByField
 from backend.storage.schema.work_item import WorkItem, items_of
@@ -72,6 +71,7 @@ COLLECTION = Collection(
     shard_key=NotSharded("few, and gone within days"),
     audited=Audited(kind="archive", ignored=frozenset({"expires_at", "progress", "is_open", "is_told"})),
 )
+_SHAPE = DocumentShape(record=Archive)
 _OWN = OwnDocuments(NAME, MOST_ARCHIVES, "archive", "archives")
 
 
@@ -95,8 +95,7 @@ async def ask_archive(
     archive = Archive(
         str(uuid.uuid4()), org_id, asked_by, now, now + kept, mail_to=mail_to, language=language
     )
-    document = asdict(archive)
-    document |= {"_id": document.pop("id"), "is_open": True}
+    document = _SHAPE.to_document(archive) | {"is_open": True}
 
     async def work(session: ClientSession) -> None:
         kept = _kept(org_id, now) | {"state": {"$ne": ArchiveState.FAILED.value}}
@@ -116,12 +115,14 @@ async def ask_archive(
 async def list_archives(database: Database, org_id: OrgId, now: datetime) -> list[Archive]:
     """The organization's archives, the newest first."""
     found = database[NAME].find(_kept(org_id, now)).sort("asked_at", -1)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def get_archive(database: Database, org_id: OrgId, archive_id: str, now: datetime) -> Archive:
     """The organization's archive with this id. Raises ItemUnknown."""
-    return _from_document(existing(await database[NAME].find_one(_kept(org_id, now) | {"_id": archive_id})))
+    return _SHAPE.from_document(
+        existing(await database[NAME].find_one(_kept(org_id, now) | {"_id": archive_id}))
+    )
 
 
 async def delete_archive(database: Database, org_id: OrgId, archive_id: str) -> None:
@@ -133,7 +134,7 @@ async def delete_archive(database: Database, org_id: OrgId, archive_id: str) -> 
 async def next_open(database: Database, but: Sequence[str] = ()) -> list[WorkItem[Archive]]:
     """The archive that is to be made next, of whichever organization, without those in `but`; or none."""
     is_open = {**_OPEN, "_id": {"$nin": list(but)}}
-    return await items_of(database[NAME].find(is_open).sort("asked_at", 1).limit(1), _from_document)
+    return await items_of(database[NAME].find(is_open).sort("asked_at", 1).limit(1), _SHAPE.from_document)
 
 
 def new_making(archive: Archive) -> Making:
@@ -165,7 +166,7 @@ async def _begin(database: Database, archive: Archive, making: Making) -> Archiv
     )
     if archive.making_id:
         await delete_pieces(database, archive.org_id, archive.id, archive.making_id)
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 async def note_progress(database: Database, making: Making, total: int, counts: Mapping[str, int]) -> bool:
@@ -200,7 +201,7 @@ async def note_failed(database: Database, archive: Archive, error: str, now: dat
 
 async def list_untold(database: Database) -> list[WorkItem[Archive]]:
     """The ready archives of which a mail is still to tell."""
-    return await items_of(database[NAME].find({"is_told": False}), _from_document)
+    return await items_of(database[NAME].find({"is_told": False}), _SHAPE.from_document)
 
 
 async def note_told(database: Database, archive: Archive) -> None:
@@ -224,12 +225,3 @@ async def _end(
 async def _update(database: Database, making: Making, change: Document) -> bool:
     in_progress = {"_id": making.archive_id, "org_id": making.org_id, "making_id": making.id, **_OPEN}
     return bool((await unrecorded(database)[NAME].update_one(in_progress, change)).matched_count)
-
-
-def _from_document(document: Document) -> Archive:
-    changed: dict[str, Any] = {
-        "state": ArchiveState(document["state"]),
-        "language": Language(document["language"]),
-        "progress": ArchiveProgress(**known_fields(document["progress"], ArchiveProgress)),
-    }
-    return Archive(id=document["_id"], **known_fields(document, Archive) | changed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection as AnyCollection
-from dataclasses import asdict
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -12,9 +11,10 @@ from backend.domain.accounts.provisioning.groups import MOST_GROUPS, Provisioned
 from backend.domain.accounts.provisioning.people import folded
 from backend.domain.ids import OrgId
 from backend.storage.accounts.directory.entries import ENTRY_INDEXES, DirectoryEntries
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
@@ -35,6 +35,7 @@ COLLECTION = Collection(
         kind="provisioned_group", name="display_name", ignored=frozenset({"display_name_key", "modified_at"})
     ),
 )
+_SHAPE = DocumentShape(record=ProvisionedGroup)
 
 
 async def groups_of(
@@ -43,13 +44,13 @@ async def groups_of(
     """The organization's groups with one of these people in them, by name."""
     owned = {"org_id": org_id, "member_ids": {"$in": list(person_ids)}}
     found = database[NAME].find(owned, session=session).sort("display_name_key", 1)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def list_groups(database: Database, org_id: OrgId) -> list[ProvisionedGroup]:
     """All groups of the organization, by name."""
     found = database[NAME].find({"org_id": org_id}).sort("display_name_key", 1)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def delete_from_groups(
@@ -66,15 +67,9 @@ async def delete_from_groups(
 
 
 def _to_document(group: ProvisionedGroup) -> Document:
-    document = asdict(group)
-    document["_id"] = document.pop("id")
-    document["member_ids"] = list(group.member_ids)
-    return document | {"display_name_key": folded(group.display_name)}
+    return _SHAPE.to_document(group) | {"display_name_key": folded(group.display_name)}
 
 
-def _from_document(document: Document) -> ProvisionedGroup:
-    values = known_fields(document, ProvisionedGroup)
-    return ProvisionedGroup(id=document["_id"], **values | {"member_ids": tuple(document["member_ids"])})
-
-
-GROUPS = DirectoryEntries(OwnDocuments(NAME, MOST_GROUPS, "Groups", "groups"), _to_document, _from_document)
+GROUPS = DirectoryEntries(
+    OwnDocuments(NAME, MOST_GROUPS, "Groups", "groups"), _to_document, _SHAPE.from_document
+)

@@ -9,7 +9,6 @@ from pymongo import IndexModel
 
 from backend.domain.accounts.provisioning.people import (
     MOST_PEOPLE,
-    ProvisionedEmail,
     ProvisionedPerson,
     email_key,
     folded,
@@ -17,9 +16,10 @@ from backend.domain.accounts.provisioning.people import (
 from backend.domain.accounts.roles import Role
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.directory.entries import ENTRY_INDEXES, MADE_ORDER, DirectoryEntries
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
@@ -50,6 +50,7 @@ COLLECTION = Collection(
         ignored=frozenset({"user_name_key", "display_name_key", "modified_at"}),
     ),
 )
+_SHAPE = DocumentShape(record=ProvisionedPerson)
 
 
 async def find_person_of(
@@ -65,7 +66,7 @@ async def find_people(
     """Those of these people whom the organization has, in the order in which they were made."""
     owned = {"org_id": org_id, "_id": {"$in": list(person_ids)}}
     found = database[NAME].find(owned, session=session).sort(MADE_ORDER)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def list_people(
@@ -73,7 +74,7 @@ async def list_people(
 ) -> list[ProvisionedPerson]:
     """All people of the organization, by user name."""
     found = database[NAME].find({"org_id": org_id}, session=session).sort("user_name_key", 1)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def find_told(
@@ -123,12 +124,11 @@ async def _find_one(
     database: Database, query: Document, session: ClientSession | None
 ) -> ProvisionedPerson | None:
     document = await database[NAME].find_one(query, session=session)
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 def _to_document(person: ProvisionedPerson) -> Document:
-    document = asdict(person)
-    document["_id"] = document.pop("id")
+    document = _SHAPE.to_document(person)
     document["emails"] = [asdict(email) | {"key": email_key(email.value)} for email in person.emails]
     return document | {
         "email": person.email,
@@ -137,16 +137,6 @@ def _to_document(person: ProvisionedPerson) -> Document:
     }
 
 
-def _from_document(document: Document) -> ProvisionedPerson:
-    values = known_fields(document, ProvisionedPerson)
-    role = document.get("group_role")
-    changed = {
-        "emails": tuple(
-            ProvisionedEmail(**known_fields(email, ProvisionedEmail)) for email in document["emails"]
-        ),
-        "group_role": Role(role) if role else None,
-    }
-    return ProvisionedPerson(id=document["_id"], **values | changed)
-
-
-PEOPLE = DirectoryEntries(OwnDocuments(NAME, MOST_PEOPLE, "Users", "users"), _to_document, _from_document)
+PEOPLE = DirectoryEntries(
+    OwnDocuments(NAME, MOST_PEOPLE, "Users", "users"), _to_document, _SHAPE.from_document
+)

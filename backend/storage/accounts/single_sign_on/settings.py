@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
-from backend.domain.accounts.roles import Role
-from backend.domain.accounts.single_sign_on.group_roles import GroupRole, GroupRoles
-from backend.domain.accounts.single_sign_on.provider import IdentityProvider
+from backend.domain.accounts.single_sign_on.group_roles import (
+    GROUP_RULE,
+    MOST_GROUP_ROLES,
+    GroupRole,
+    GroupRoles,
+)
+from backend.domain.accounts.single_sign_on.provider import IdentityProvider, provider_fields
 from backend.domain.accounts.single_sign_on.refusals import Refusal, SignInRefused
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.directory import identities
 from backend.storage.accounts.users import sessions
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotPersonal, NotSharded, Stage
+from backend.storage.schema.document_fields import DocumentFields, list_of, nested, or_none
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.ownership import ById
 
 NAME = "single_sign_on"
@@ -30,6 +34,22 @@ COLLECTION = Collection(
     # The client secret signs people in, and is never shown: without it, a provider is of no use.
     withheld={"provider": None},
 )
+_GROUP_ROLE = DocumentShape(record=GroupRole, rules={"group": GROUP_RULE.parse}, id_field=None)
+_GROUP_ROLES = DocumentShape(
+    record=GroupRoles,
+    rules={"mapping": list_of(nested(_GROUP_ROLE.fields), MOST_GROUP_ROLES)},
+    id_field=None,
+)
+_PROVIDER = DocumentShape(
+    record=IdentityProvider,
+    # Whether loopback addresses are allowed is not for an archive to say.
+    rules={name: rule.parse for name, rule in provider_fields(allows_loopback=True).items()},
+    id_field=None,
+)
+# What an archive has: one may be set without the other.
+FIELDS = DocumentFields(
+    {}, {"group_roles": nested(_GROUP_ROLES.fields), "provider": or_none(nested(_PROVIDER.fields))}
+)
 
 
 async def find_group_roles(
@@ -37,10 +57,7 @@ async def find_group_roles(
 ) -> GroupRoles:
     """The roles that groups give. Where none were set, nobody has one."""
     document = await database[NAME].find_one({"_id": org_id}, {"group_roles": 1}, session=session) or {}
-    stored = document.get("group_roles", {})
-    mapping = tuple(GroupRole(row["group"], Role(row["role"])) for row in stored.get("mapping", ()))
-    otherwise = stored.get("otherwise")
-    return GroupRoles(mapping, Role(otherwise) if otherwise else None)
+    return _GROUP_ROLES.from_document(document.get("group_roles", {}))
 
 
 async def set_group_roles(
@@ -50,8 +67,7 @@ async def set_group_roles(
 
     Nobody's role changes by it: provisioning/people_changes.py does that for people whom the provider told.
     """
-    stored = {"mapping": [asdict(group_role) for group_role in group_roles.mapping]}
-    changed = {"$set": {"group_roles": stored | {"otherwise": group_roles.otherwise}}}
+    changed = {"$set": {"group_roles": _GROUP_ROLES.to_document(group_roles)}}
     await database[NAME].update_one({"_id": org_id}, changed, upsert=True, session=session)
 
 
@@ -68,7 +84,7 @@ async def set_provider(database: Database, org_id: OrgId, provider: IdentityProv
     If it was another one, or this service was another client of it, what it said about people is worth
     nothing any more: nobody has to use it, nobody is known by its ids, and all sessions that it began end.
     """
-    stored = None if provider is None else asdict(provider) | {"email_domains": list(provider.email_domains)}
+    stored = _PROVIDER.to_document(provider) if provider else None
 
     async def work(session: ClientSession) -> None:
         await organizations.note_member_change(database, session, org_id)
@@ -100,7 +116,4 @@ async def admit_by(
 
 def _provider_in(document: Document | None) -> IdentityProvider | None:
     stored = (document or {}).get("provider")
-    if not stored:
-        return None
-    values = known_fields(stored, IdentityProvider)
-    return IdentityProvider(**values | {"email_domains": tuple(stored["email_domains"])})
+    return _PROVIDER.from_document(stored) if stored else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Set
-from dataclasses import asdict
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -18,7 +17,7 @@ from backend.domain.errors import InvalidField, ItemUnknown
 from backend.domain.ids import OrgId
 from backend.storage.accounts import organizations
 from backend.storage.accounts.users import users
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -28,6 +27,7 @@ from backend.storage.schema.collection import (
     NotPersonal,
     NotSharded,
 )
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.own_documents import OwnDocuments
 from backend.storage.schema.ownership import ByField
 
@@ -57,6 +57,7 @@ COLLECTION = Collection(
         deleted="ended",
     ),
 )
+_SHAPE = DocumentShape(record=MemberInvitation)
 _OWN = OwnDocuments(NAME, MOST_INVITATIONS, "email", "open invitations")
 
 
@@ -86,8 +87,7 @@ async def invite(
     invitation = MemberInvitation(
         str(uuid.uuid4()), org_id, email, role, hash_token(token), invited_by, now, now + INVITATION_DURATION
     )
-    document = asdict(invitation)
-    document["_id"] = document.pop("id")
+    document = _SHAPE.to_document(invitation)
 
     async def work(session: ClientSession) -> None:
         earlier = {"org_id": org_id, "email": email}
@@ -110,18 +110,18 @@ async def mailed_token(database: Database, invitation: MemberInvitation) -> str:
 async def list_invitations(database: Database, org_id: OrgId, now: datetime) -> list[MemberInvitation]:
     """The organization's open invitations, the newest first."""
     found = database[NAME].find({"org_id": org_id, "expires_at": {"$gt": now}}).sort("created_at", -1)
-    return [_from_document(document) async for document in found]
+    return [_SHAPE.from_document(document) async for document in found]
 
 
 async def find_invitation(database: Database, token: str, now: datetime) -> MemberInvitation | None:
     """The invitation whose link has this token; None if it was used or withdrawn, or its time is over."""
     document = await database[NAME].find_one(_open(token, now))
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 async def withdraw_invitation(database: Database, org_id: OrgId, given_id: str) -> MemberInvitation:
     """End an invitation: its link works no more. Raises ItemUnknown."""
-    return _from_document(await _OWN.delete(database, org_id, given_id))
+    return _SHAPE.from_document(await _OWN.delete(database, org_id, given_id))
 
 
 async def use_up(
@@ -141,7 +141,7 @@ async def take_invitation(
     document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
     if document is None:
         return None
-    invitation = _from_document(document)
+    invitation = _SHAPE.from_document(document)
     try:
         await organizations.note_member_change(database, session, invitation.org_id)
     except ItemUnknown:  # the organization is being deleted, and its invitations with it
@@ -152,8 +152,3 @@ async def take_invitation(
 def _open(token: str, now: datetime) -> Document:
     hashed = hash_token(token)
     return {"$or": [{"token_hash": hashed}, {"mailed_token_hash": hashed}], "expires_at": {"$gt": now}}
-
-
-def _from_document(document: Document) -> MemberInvitation:
-    values = known_fields(document, MemberInvitation)
-    return MemberInvitation(id=document["_id"], **values | {"role": Role(document["role"])})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import asdict
 from datetime import datetime
 
 from pymongo import IndexModel
@@ -14,7 +13,7 @@ from backend.domain.accounts.sessions import hash_token
 from backend.domain.accounts.users import User
 from backend.domain.ids import UserId
 from backend.storage.accounts.users import users
-from backend.storage.driver.mongo import ClientSession, Database, Document, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
     EXPIRY_INDEX,
@@ -24,6 +23,7 @@ from backend.storage.schema.collection import (
     NotPersonal,
     NotSharded,
 )
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.ownership import NotOwned
 
 NAME = "password_resets"
@@ -41,6 +41,7 @@ COLLECTION = Collection(
         of_user="user_id",
     ),
 )
+_SHAPE = DocumentShape(record=PasswordReset, id_field="token_hash")
 
 
 async def begin_reset(
@@ -52,8 +53,7 @@ async def begin_reset(
     """
     token = secrets.token_urlsafe(32)
     reset = PasswordReset(hash_token(token), user_id, now, now + RESET_DURATIONS[way], way, hander)
-    document = asdict(reset)
-    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document})
+    await database[NAME].insert_one(_SHAPE.to_document(reset))
     return token
 
 
@@ -63,7 +63,7 @@ async def find_user_to_reset(database: Database, token: str, now: datetime) -> U
     None if it was used, its time is over, or whoever handed it over may not do so any more.
     """
     document = await database[NAME].find_one(_open(token, now))
-    reset = _from_document(document) if document else None
+    reset = _SHAPE.from_document(document) if document else None
     user = await users.find_user(database, reset.user_id) if reset else None
     return user if reset and user and await is_handable(database, reset, user) else None
 
@@ -73,7 +73,7 @@ async def take_reset(
 ) -> PasswordReset | None:
     """End the reset whose link has this token, in the caller's transaction. None if it is not open."""
     document = await database[NAME].find_one_and_delete(_open(token, now), session=session)
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 async def is_handable(
@@ -96,12 +96,3 @@ async def delete_resets_of(database: Database, user_id: UserId, session: ClientS
 
 def _open(token: str, now: datetime) -> Document:
     return {"_id": hash_token(token), "expires_at": {"$gt": now}}
-
-
-def _from_document(document: Document) -> PasswordReset:
-    hander = document.get("hander")
-    changed = {
-        "way": LinkWay(document["way"]),
-        "hander": Hander(**known_fields(hander, Hander)) if hander else None,
-    }
-    return PasswordReset(token_hash=document["_id"], **known_fields(document, PasswordReset) | changed)

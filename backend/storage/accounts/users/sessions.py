@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 
 from pymongo import IndexModel, WriteConcern
 
-from backend.domain.accounts.sessions import SEEN_EVERY, Session, SignInWay
+from backend.domain.accounts.sessions import SEEN_EVERY, Session
 from backend.domain.accounts.users import User
 from backend.domain.ids import OrgId, UserId
 from backend.storage.accounts.users import users
-from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction, known_fields
+from backend.storage.driver.mongo import ClientSession, Database, Document, in_transaction
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import (
@@ -23,6 +22,7 @@ from backend.storage.schema.collection import (
     NotPersonal,
     NotSharded,
 )
+from backend.storage.schema.document_shape import DocumentShape
 from backend.storage.schema.ownership import NotOwned
 
 NAME = "sessions"
@@ -52,6 +52,7 @@ COLLECTION = Collection(
         counts=lambda document: not document.get("awaits_code"),
     ),
 )
+_SHAPE = DocumentShape(record=Session, id_field="token_hash")
 
 
 class PasswordReplaced(Exception):
@@ -80,8 +81,7 @@ async def insert_session(
     database: Database, session: Session, transaction: ClientSession | None = None
 ) -> None:
     """Store a new session that no password of the user is about."""
-    document = asdict(session)
-    await database[NAME].insert_one({"_id": document.pop("token_hash"), **document}, session=transaction)
+    await database[NAME].insert_one(_SHAPE.to_document(session), session=transaction)
 
 
 async def find_session(database: Database, token_hash: str, now: datetime) -> Session | None:
@@ -90,7 +90,7 @@ async def find_session(database: Database, token_hash: str, now: datetime) -> Se
     Expiry is checked here because MongoDB deletes expired sessions a little later.
     """
     document = await database[NAME].find_one({"_id": token_hash, "expires_at": {"$gt": now}})
-    return _from_document(document) if document else None
+    return _SHAPE.from_document(document) if document else None
 
 
 async def note_seen(database: Database, session: Session, now: datetime) -> None:
@@ -107,7 +107,7 @@ async def list_sessions(database: Database, own: Session, now: datetime) -> list
     """The user's sessions that have not expired, the one that was opened last first, as far as the user's own
     session may know of them."""
     found = database[NAME].find(_reach(own) | {"expires_at": {"$gt": now}}).sort("created_at", -1)
-    return [_from_document(document) async for document in found if not document.get("awaits_code")]
+    return [_SHAPE.from_document(document) async for document in found if not document.get("awaits_code")]
 
 
 async def delete_session_of(database: Database, own: Session, token_hash: str) -> bool:
@@ -167,9 +167,3 @@ def _reach(own: Session) -> Document:
     provider: whoever runs it is no more than a member of one organization."""
     through = {} if own.provider_org_id is None else {"provider_org_id": own.provider_org_id}
     return {"user_id": own.user_id} | through
-
-
-def _from_document(document: Document) -> Session:
-    values = known_fields(document, Session)
-    way = SignInWay(document.get("way", SignInWay.PASSWORD))
-    return Session(token_hash=document["_id"], **values | {"way": way})

@@ -14,6 +14,7 @@ from typing import Any
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.errors import InvalidField, RequestError
 from backend.storage.accounts import domains, organizations, origin_refusals
+from backend.storage.accounts.single_sign_on import settings as single_sign_on
 from backend.storage.driver.mongo import Document
 from backend.storage.lifecycle.archive_context import ArchiveContext, DocumentRule
 from backend.storage.lifecycle.archived_documents import (
@@ -26,7 +27,6 @@ from backend.storage.lifecycle.archived_documents import (
     links,
     organization,
     resources,
-    single_sign_on,
     visitors,
 )
 from backend.storage.lifecycle.archived_documents.analytics import (
@@ -48,7 +48,6 @@ def _of(shape: DocumentShape[Any]) -> DocumentRule:
 # The rules of all archived collections, by their names.
 RULES: dict[str, DocumentRule] = {
     **organization.RULES,
-    **single_sign_on.RULES,
     **links.RULES,
     **clicks.RULES,
     **install_counts.RULES,
@@ -61,6 +60,7 @@ RULES: dict[str, DocumentRule] = {
     **resources.RULES,
     **alerts.RULES,
     **costs.RULES,
+    single_sign_on.NAME: lambda document, _: single_sign_on.FIELDS.check(document),
     endpoints.NAME: _of(endpoints.SHAPE),
     reports.NAME: _of(reports.SHAPE),
     organizations.NAME: _of(organizations.SHAPE),
