@@ -13,7 +13,7 @@ import pytest
 from backend.domain.errors import InvalidField
 from backend.domain.feed.cursor import Cursor
 from backend.domain.fields.rules import Text
-from backend.domain.ids import LinkId, OrgId
+from backend.domain.ids import CustomerId, LinkId, OrgId
 from backend.storage.schema.document_fields import text
 from backend.storage.schema.document_shape import DocumentShape, with_default
 
@@ -42,6 +42,7 @@ class Review:
     id: str
     org_id: OrgId
     link_id: LinkId
+    by: CustomerId
     title: str
     moods: tuple[Mood, ...]
     cursor: Cursor
@@ -59,11 +60,14 @@ SHAPE = DocumentShape(
 )
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
 REPLY = Reply("No.", WHEN)
-REVIEW = Review(ID, OrgId("org"), LinkId(ID), "Kites", (Mood.GOOD,), Cursor(3, 1), (REPLY,), REPLY)
+REVIEW = Review(
+    ID, OrgId("org"), LinkId(ID), CustomerId("ada"), "Kites", (Mood.GOOD,), Cursor(3, 1), (REPLY,), REPLY
+)
 DOCUMENT: Mapping[str, Any] = {
     "_id": ID,
     "org_id": "org",
     "link_id": ID,
+    "by": "ada",
     "title": "Kites",
     "moods": ["good"],
     "cursor": "3.1",
@@ -100,7 +104,7 @@ def test_an_id_may_begin_with_the_organizations() -> None:
 def test_what_is_stored_passes_the_check() -> None:
     """So does a document that lacks what is optional."""
     SHAPE.check_with_uuid({**DOCUMENT, "key": "kites"})
-    SHAPE.check({"link_id": ID, "title": "Kites", "moods": [], "cursor": "0.0", "key": ""})
+    SHAPE.check({"link_id": ID, "by": "ada", "title": "Kites", "moods": [], "cursor": "0.0", "key": ""})
 
 
 @pytest.mark.parametrize(

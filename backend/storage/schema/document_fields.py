@@ -1,4 +1,4 @@
-"""Checks for the fields of stored documents. storage/lifecycle/archived_documents is built from them.
+"""Checks for the fields of stored documents, of which shapes and archived_documents are built.
 
 They are not the rules of a request's fields (domain/fields/rules.py). A stored value has MongoDB's types, may
 be empty, or longer than requests may give today, and it is never changed, only refused. If the rule of a

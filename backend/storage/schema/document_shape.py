@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, NewType, TypeVar, Union, get_args, 
 
 from backend.domain.feed.cursor import Cursor
 from backend.domain.fields.rules import Flag, Uuid, parse_string
+from backend.domain.ids import CustomerId
 from backend.storage.driver.mongo import Document
 from backend.storage.schema.document_fields import (
     DocumentFields,
@@ -157,6 +158,7 @@ _PLAIN: Mapping[Any, ValueForm] = {
     int: ValueForm(integer),
     bytes: ValueForm(binary),
     datetime: ValueForm(time),
+    CustomerId: ValueForm(text),  # the organization's own name for somebody
     Cursor: ValueForm(cursor_text, Cursor.parse),
 }
 
@@ -194,10 +196,10 @@ def _load_each(load: Load, values: Any) -> Any:
 
 @cache
 def _form_of_class(hint: Any) -> ValueForm:
-    if isinstance(hint, NewType):  # an id
-        return ValueForm(Uuid().parse)
     if hint in _PLAIN:
         return _PLAIN[hint]
+    if isinstance(hint, NewType):  # an id
+        return ValueForm(Uuid().parse)
     if issubclass(hint, StrEnum):
         return ValueForm(one_of(hint), hint)
     shape = DocumentShape(record=hint, optional=with_default(hint), id_field=None)
