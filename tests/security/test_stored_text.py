@@ -86,10 +86,10 @@ async def short_url(client: httpx.AsyncClient, organization: TestOrganization, d
 async def test_the_pages_of_visitors(
     service: Service, organization: TestOrganization, short_url: str, agent: str, shows: bool
 ) -> None:
-    """The preview, the app page and, below the link, the error page."""
+    """The preview, the app page and, where no link is, the error page."""
     transport = httpx.ASGITransport(app=service)
     async with httpx.AsyncClient(transport=transport, base_url=f"http://{organization.domain}") as visitor:
-        path = urlsplit(short_url).path + ("" if shows else f"/{PAYLOAD}")
+        path = urlsplit(short_url).path if shows else f"/nothing/{PAYLOAD}"
         page = await visitor.get(path, params={"q": PAYLOAD}, headers={"user-agent": agent})
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
     assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")

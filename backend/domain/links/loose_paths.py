@@ -41,7 +41,7 @@ _HARMFUL = re.compile(
 _SLASHES = re.compile(r"/{2,}")
 # As texts write a hyphen, at which a line may end or may not.
 _HYPHENS = str.maketrans("\u2010\u2011", "--")
-# Markup may end with what a path may end with, as in _https://go.test/spring_, but it has no letters.
+# What emphasizes a text may stand at the end of a path, too, as in _https://go.test/spring_.
 _LETTERS = frozenset(ascii_letters + digits + "+")
 # A parameter's name, and no rest of HTML such as `quot; target`.
 _NAMED = re.compile(r"[\w.~%$\[\]:-]+=.*", re.DOTALL)
