@@ -11,6 +11,7 @@ from tests.browser.conftest import (
     service_of_shop,
     window,
 )
+from tests.browser.visitor import tab, visitor
 
 __all__ = [
     "browser_context_args",
@@ -21,5 +22,7 @@ __all__ = [
     "said",
     "server",
     "service_of_shop",
+    "tab",
+    "visitor",
     "window",
 ]
