@@ -10,8 +10,8 @@ _LINE = re.compile(r"[ \t\r\n]*(?:[#;](?:\\[\s\S]|[^\\\n])*|([^=\n]*?)[ \t]*(=)[
 _IN_SINGLE = re.compile(r"'([^']*)'?[ \t\r]*")
 _IN_DOUBLE = re.compile(r'"((?:[^"\\]|\\[\s\S])*)"?[ \t\r]*')
 # The rest of a value without quotes: quotes in it are characters of it.
-_PLAIN = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
-_ESCAPED = re.compile(r"\\([\s\S])")
+_PLAIN = re.compile(r"(?:[^\\\n]|\\(?:[\s\S]|\Z))*")
+_ESCAPED = re.compile(r"\\([\s\S]|\Z)")
 
 
 def environment_in(text: str) -> dict[str, str]:

@@ -87,6 +87,10 @@ READ_BY_SYSTEMD = {
     "WAYLINK_METRICS_TOKEN='a''b'": "ab",
     "WAYLINK_METRICS_TOKEN=a\r\n;WAYLINK_METRICS_TOKEN=b\r\n #WAYLINK_METRICS_TOKEN=c": "a",
     "WAYLINK_METRICS_TOKEN=a=b": "a=b",
+    "WAYLINK_METRICS_TOKEN=x\\": "x",
+    'WAYLINK_METRICS_TOKEN="x\\': "x",
+    "WAYLINK_METRICS_TOKEN='x\\": "x\\",
+    'WAYLINK_METRICS_TOKEN="x" \\': "x",
 }
 
 
@@ -101,6 +105,12 @@ def test_whatever_is_quoted_is_read(variables: dict[str, str]) -> None:
     """Any value comes through double quotes as it is."""
     quoted = {name: re.sub(r'(["\\`$])', r"\\\1", value) for name, value in variables.items()}
     assert environment_in("\n".join(f'{name}="{value}"' for name, value in quoted.items())) == variables
+
+
+@given(st.text("Ab=#;\\\"' \t\r\n$", max_size=12))
+def test_whatever_a_file_of_settings_ends_with_is_read(text: str) -> None:
+    """Reading comes to the end of any text, however its quotes and backslashes stand."""
+    assert all(name in text and "=" not in name for name in environment_in(text))
 
 
 def test_a_file_of_settings_is_the_only_one(elsewhere: Path) -> None:
