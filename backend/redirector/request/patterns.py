@@ -103,9 +103,10 @@ def _automaton(patterns: Iterable[str], common: str) -> Any:
             for word in either:
                 one, two = words.get(word, (0, 0))
                 words[word] = (one | is_first << at, two | is_second << at)
+    numbers: dict[int, int] = {}  # most words have the bits of another one, and a number of these is long
     automaton = ahocorasick.Automaton()
-    for word, bits in words.items():
-        automaton.add_word(word, bits)
+    for word, (one, two) in words.items():
+        automaton.add_word(word, (numbers.setdefault(one, one), numbers.setdefault(two, two)))
     automaton.make_automaton()
     return automaton
 
