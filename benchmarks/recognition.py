@@ -29,7 +29,7 @@ from backend.redirector.request.recognition import LONGEST_USER_AGENT, recognize
 from benchmarks.user_agent_lists import Agent, agents_of
 
 _PEOPLE = frozenset({ClientKind.BROWSER, ClientKind.IN_APP_BROWSER})
-_TIMES = 5
+_TIMES = 20
 _Wrong = Callable[[Client], bool]
 
 

@@ -272,6 +272,25 @@ async def test_what_is_recorded_and_not_counted(
     assert reasons == {"head": 1, "prefetch": len(PREFETCHES), "crawler": 1, None: 1}
 
 
+async def test_every_kind_of_client_on_the_way(
+    visitor: httpx.AsyncClient, make_link: LinkFactory, recorded: Recorded
+) -> None:
+    """Fetchers get the preview, all others are led on; whoever is a person or a plain program counts."""
+    link = await make_link(social={"social_title": "Kites"})
+    expected: list[str | None] = []
+    for (kind, _), agents in CLIENTS.items():
+        for agent in agents.values():
+            answer = await visitor.get(f"/{link.path}", headers={"user-agent": agent})
+            gets_preview = kind is ClientKind.PREVIEW_FETCHER
+            assert (answer.status_code, 'content="Kites"' in answer.text) == (
+                200 if gets_preview else 302,
+                gets_preview,
+            ), agent
+            expected.append(kind.value if kind.is_automatic else None)
+    records = await recorded(link, len(expected))
+    assert Counter(record["reason"] for record in records) == Counter(expected)
+
+
 async def test_qr_codes(visitor: httpx.AsyncClient, make_link: LinkFactory) -> None:
     """A link's QR code is an image; there is none for a link that is not there."""
     link = await make_link()
