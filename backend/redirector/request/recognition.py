@@ -28,6 +28,22 @@ _NAME = re.compile("[a-z]{3}")
 # The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
 _DEVICE = re.compile(
     r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}(?:[-_][a-z]{2})?;)?)[^;)]*"
+)
+_DEVICE_OF_APP = re.compile(r"\b(android) \([^)]*\)")
+_PACKAGE = 128
+_PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
+# Systems that name iOS or Android only to be taken for it.
+_LIKE_OTHERS = frozenset({"Windows Phone", "Windows", "Tizen", "Chrome OS", "KaiOS", "Firefox OS"})
+# Browsers built on Chromium: they follow a redirect to intent:// after a tap on a link.
+_FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edge Mobile", "Opera Mobile"})
+_WEB_VIEW_ON_IOS = "Mobile Safari UI/WKWebView"
+# An iPad that asks for desktop pages says that it is a Mac, and only its web views tell.
+_IPAD_VIEW = re.compile(r"Macintosh.*Mobile/(?!.*Safari/)")
+_WORD = re.compile(r"[\w.!-]+")
+_NAME = re.compile("[a-z]{3}")
+# The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
+_DEVICE = re.compile(
+    r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}(?:[-_][a-z]{2})?;)?)[^;)]*"
     r"|(\bandroid) \([^)]*\)"
 )
 _PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
@@ -161,7 +177,8 @@ def _kind_of_program(lowered: str, found: int, *, is_known: bool) -> ClientKind:
 
 def _without_people(lowered: str, found: int) -> str:
     """The text without the words that name people's devices and apps, and robots elsewhere."""
-    named = _DEVICE.sub(r"\1\2 ", lowered) if "android" in lowered else lowered
+    named = _DEVICE.sub(r"\1 ", lowered, count=1) if "android" in lowered else lowered
+    named = _DEVICE_OF_APP.sub(r"\1 ", named) if "android (" in named else named
     return _LISTS["people"].blanked(found, named)
 
 
