@@ -15,7 +15,7 @@ _FORMULA, _BLANKS = "=+@\uff1d\uff0b\uff0d\uff20-", " \u3000\u00a0"
 _BEGINS_FORMULA = re.compile(rf"[{_BLANKS}']*[\t\r\n{_FORMULA}]")
 _ESCAPED = re.compile(rf"'(?={_BEGINS_FORMULA.pattern})")
 # Where a program that separates by something else than a comma begins a cell, whatever quotes stand before.
-_BEHIND, _FORMULA_THERE = rf"([{_SEPARATORS}\r\n][{_BLANKS}]*)", rf"(?=[{_BLANKS}']*[{_FORMULA}])"
+_BEHIND, _FORMULA_THERE = rf"([{_SEPARATORS}\r\n][{_BLANKS}]*)", rf"(?=[{_BLANKS}'\"]*[{_FORMULA}])"
 _FORMULA_BEHIND, _ESCAPED_BEHIND = (re.compile(_BEHIND + quote + _FORMULA_THERE) for quote in ("", "'"))
 # Below zero, as numbers are written here.
 _NUMBER = re.compile(r"-[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
