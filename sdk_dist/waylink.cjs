@@ -427,8 +427,8 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   say("iframe"), allow_sending(!1), resolve_attempted();
 }, start_visit = async function() {
   if (!current_start) {
-    var own_start = {};
-    current_start = own_start;
+    var __left0__ = {}, own_start = __left0__;
+    current_start = __left0__;
     try {
       await new NativePromise(resolve_once_shown), read_cookie(DEVICE_ID_NAME), await new NativePromise(setTimeout), session.read(KEY_PREFIX), await new NativePromise(setTimeout), decision === !0 && local.write(KEY_PREFIX, storage_key("")), local.remove(KEY_PREFIX), await new NativePromise(setTimeout), await run_exclusively(DEVICE_ID_NAME, arrive), await landing, own_start == current_start && (allow_sending(!0), schedule_recovery());
     } catch {
@@ -467,7 +467,9 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   var has_lost_device = device && (event.newValue == DEVICE_ID_NAME || event.persisted && read_device_id() != device);
   event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? (event.persisted && forget_deleted(), begin_anew(take_over_device)) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
-  send_at_once() && (recover(event, !0), await last_submission, send_unsent_at_last());
+  send_at_once() ? (recover(event, !0), await last_submission, send_unsent_at_last()) : event.persisted != null && waiting_entries.find((function(entry) {
+    return entry.change_device;
+  })) && (delete_cookies(), session.forget());
 }, resolve_once_shown = function(resolve) {
   of_document("prerendering") ? addEventListener("prerenderingchange", resolve, !0) : setTimeout(resolve);
 }, check_address = async function() {

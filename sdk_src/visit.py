@@ -86,8 +86,7 @@ async def start_visit():
     """With consent: once the page is shown, open the device, check the address, then send the calls that wait."""
     global current_start
     if not current_start:
-        own_start = {}
-        current_start = own_start
+        own_start = current_start = {}
         try:
             await __new__(NativePromise(resolve_once_shown))
             # Browsers answer slowly when they are first asked for a cookie or for storage. Each of these has a task of
@@ -174,7 +173,7 @@ def forget_visitor():
     """
     global landing, current_start
     forgotten_device = device or read_cookie(DEVICE_ID_NAME)
-    current_start = None
+    current_start = None  # type: ignore[assignment]
     landing = None
     discard_unsent()
     forget_device()
@@ -230,11 +229,18 @@ def on_outside_event(event):
 
 
 async def on_leave(event):
-    """The page goes away, or may be ended while it is hidden: send also the calls that wait for the first answer."""
+    """The page goes away, or may be ended while it is hidden: send also the calls that wait for the first answer.
+
+    Where it may not send, and goes away (an event with `persisted`), a log-out that waits is carried out as far as it
+    needs no consent: the device is deleted.
+    """
     if send_at_once():
         recover(event, True)
         await last_submission  # type: ignore[misc]
         send_unsent_at_last()
+    elif event.persisted != None and waiting_entries.find(lambda entry: entry.change_device):
+        delete_cookies()
+        session.forget()
 
 
 def resolve_once_shown(resolve):

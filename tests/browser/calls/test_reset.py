@@ -139,6 +139,35 @@ def test_a_late_answer_of_the_former_visit(page: Page, server: RecordingServer) 
     assert devices(server)["after"] == other == device_cookie(page)["value"] != former
 
 
+def test_a_page_that_is_left_before_consent(visitor: Visitor) -> None:
+    """In every engine: the log-out holds on the next page, which finds nobody, and nothing is sent for it."""
+    visitor.visit()
+    visitor.js(IDENTIFY)
+    visitor.js("Waylink.trackEvent('former')")
+    visitor.open("/logout")
+    visitor.js(f"void {INIT.replace('{', '{' + REQUIRED + ', ')}; Waylink.reset()")
+    sent = len(visitor.server.requests)
+    visitor.open("/login")
+    assert (visitor.tab.cookies(), len(visitor.server.requests)) == ([], sent)
+    visitor.js(INIT)
+    visitor.js("Waylink.trackEvent('after')")
+    found = devices(visitor.server)
+    assert found["former"] != found["after"]
+    assert customers(visitor.server) == {"former": "c1", "after": None}
+
+
+def test_a_page_that_is_hidden_before_consent(page: Page, server: RecordingServer) -> None:
+    """It is not left yet: what was called before the log-out is still the former device's."""
+    visit(page, server)
+    former = device_cookie(page)["value"]
+    page.goto(server.url("/logout"))
+    page.evaluate(f"void {INIT.replace('{', '{' + REQUIRED + ', ')}; {event('before')}; Waylink.reset()")
+    page.evaluate("dispatchEvent(new Event('visibilitychange')); Waylink.grantConsent()")
+    page.evaluate("Waylink.trackEvent('after')")
+    found = devices(server)
+    assert found["before"] == former != found["after"]
+
+
 @in_other_engines
 def test_without_cookies(visitor: Visitor) -> None:
     """Where the browser refuses cookies, the tab is another device all the same."""
