@@ -104,8 +104,8 @@ async def note_request(
 ) -> None:
     """Note in the caller's transaction that this request is carried out by it. Its answer is not known yet.
 
-    Its key is made of all that was sent, so that no other request has it. Raises KeyUsed if it was carried out
-    before.
+    Its key is made of all that was sent, so that no other request has it. Raises KeyUsed if it was carried
+    out before.
     """
     request_id = record_id(org_id, key)
     if await find_used(database, session, [request_id]):
