@@ -145,6 +145,28 @@ def test_every_form_with_problems(watched: Page, full: Office, examined: set[str
     assert examine_new(watched, map(document_of, [*answers, nothing]), examined) == []
 
 
+def test_a_form_that_was_not_carried_out(watched: Page, full: Office, examined: set[str]) -> None:
+    """The page in its place: over another's change, with long texts and a password to be typed again; and in
+    another organization."""
+    path = f"/links/{full.ids['link_id']}/edit"
+    typed = {"destination_url": f"{DESTINATION}{LONG.replace(' ', '-') * 2}", "link_name": LONG}
+    with full.client() as client:
+        opened = client.get(path)
+        name = FormsOf(opened.text).fields_of(path)["link_name"]
+        _send(client, opened, path, link_name="Theirs")
+        answers = {"Somebody was faster": _send(client, opened, path, **typed, password="what readers know")}
+        again = client.get(path)
+        assert again.status_code == 200, again.text[-1500:]
+        _send(client, again, path, link_name=name)
+        switch = FormsOf(opened.text).fields_of("/organization")
+        for org_id in re.findall('name="org_id" value="([^"]+)"', opened.text):
+            client.post("/organization", data=switch | {"org_id": org_id})
+        answers["That form is of another organization"] = _send(client, opened, path, **typed)
+    for title, answer in answers.items():
+        assert (answer.status_code, title in answer.text) == (409, True)
+    assert examine_new(watched, map(document_of, answers.values()), examined) == []
+
+
 def test_the_menu(watched: Page, full: Office) -> None:
     """The open menu of a phone; on a short page, as what matters is the menu."""
     full.open_session(watched)
