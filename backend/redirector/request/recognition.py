@@ -30,22 +30,6 @@ _DEVICE = re.compile(
     r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}(?:[-_][a-z]{2})?;)?)[^;)]*"
 )
 _DEVICE_OF_APP = re.compile(r"\b(android) \([^)]*\)")
-_PACKAGE = 128
-_PLATFORMS = {"iOS": Platform.IOS, "Android": Platform.ANDROID}
-# Systems that name iOS or Android only to be taken for it.
-_LIKE_OTHERS = frozenset({"Windows Phone", "Windows", "Tizen", "Chrome OS", "KaiOS", "Firefox OS"})
-# Browsers built on Chromium: they follow a redirect to intent:// after a tap on a link.
-_FOLLOW_INTENTS = frozenset({"Chrome Mobile", "Chrome", "Samsung Internet", "Edge Mobile", "Opera Mobile"})
-_WEB_VIEW_ON_IOS = "Mobile Safari UI/WKWebView"
-# An iPad that asks for desktop pages says that it is a Mac, and only its web views tell.
-_IPAD_VIEW = re.compile(r"Macintosh.*Mobile/(?!.*Safari/)")
-_WORD = re.compile(r"[\w.!-]+")
-_NAME = re.compile("[a-z]{3}")
-# The words for the device among what Android browsers say of themselves: phones are called Spider, or VR BOT.
-_DEVICE = re.compile(
-    r"(\((?:linux; )?(?:u; )?(?:arm\w*; )?android[^;)]*;(?: ?[a-z]{2}(?:[-_][a-z]{2})?;)?)[^;)]*"
-    r"|(\bandroid) \([^)]*\)"
-)
 _PACKAGE = re.compile(rb"[A-Za-z]\w*(?:\.\w+)+")
 _KNOWN = packaged_known_agents()
 _LISTS = _KNOWN.lists.by_name
@@ -53,8 +37,6 @@ _BROWSERS, _SYSTEMS, _IN_APP_BROWSERS = _LISTS["browsers"], _LISTS["systems"], _
 _OWN_SYSTEMS, _DISGUISED_SYSTEMS = _LISTS["own_systems"], _LISTS["disguised_systems"]
 _WITHOUT_PLAY_STORE = _LISTS["without_play_store"]
 _ROBOTS = _LISTS["preview_fetchers"].mask | _LISTS["crawlers"].mask | _LISTS["signs"].mask
-
-
 # Few clients differ, and one that is there already takes a tenth of the time to make it, and no memory.
 _client = lru_cache(maxsize=4096)(Client)
 
