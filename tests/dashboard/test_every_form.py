@@ -411,6 +411,27 @@ GONE = str(uuid.uuid4())
         (reports.NAME, "report_id", {"expires_at": TWICE}, "/reports/{}", "name"),
         (ANNOTATIONS.collection, "note_id", {"at": TWICE, "is_of_day": False}, "/annotations/{}", "text"),
         (ANNOTATIONS.collection, "note_id", {"link_id": GONE}, "/annotations/{}", "text"),
+        (alert_rules.NAME, "rule_id", {"link_id": GONE}, "/alerts/{}", "name"),
+        (alert_rules.NAME, "rule_id", {"tag_id": GONE}, "/alerts/{}", "name"),
+        (
+            reports.NAME,
+            "report_id",
+            {"query": {"filters": {"link": [GONE], "tag": [GONE]}}},
+            "/reports/{}",
+            "name",
+        ),
+        (
+            SAVED_FUNNELS.collection,
+            "funnel_id",
+            {
+                "steps": [
+                    {"kind": "click", "name": None, "filters": {"link": [GONE]}},
+                    {"kind": "conversion", "name": None, "filters": {}},
+                ]
+            },
+            "/funnels/{}/change",
+            "name",
+        ),
         (
             endpoints.NAME,
             "webhook_id",
