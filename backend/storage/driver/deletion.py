@@ -15,15 +15,15 @@ _SECONDS = 60.0
 async def delete_in_pieces(database: Database, name: str, query: Document) -> AsyncGenerator[int, None]:
     """Delete all documents of this collection that the query finds. Yields the number after each piece.
 
-    Whoever waits for something else comes in between. Documents that come meanwhile are deleted, too. Raises
-    StorageError.
+    Whoever waits for something else comes in between. Documents that come meanwhile are deleted, too. Any
+    number of processes may do the same at once. Raises StorageError.
     """
-    deleted = 1
-    while deleted:
+    while True:
         with deadline(_SECONDS):
             found = database[name].find(query, {"_id": 1}).limit(_PER_COMMAND)
             ids = [document["_id"] async for document in found]
+            if not ids:
+                return
             of_piece: Document = {"$and": [query, {"_id": {"$in": ids}}]}
-            deleted = (await database[name].delete_many(of_piece)).deleted_count if ids else 0
-        if deleted:
-            yield deleted
+            deleted = (await database[name].delete_many(of_piece)).deleted_count
+        yield deleted  # 0 where another process has deleted the same: more may be there
