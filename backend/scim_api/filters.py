@@ -25,6 +25,7 @@ from backend.domain.accounts.provisioning.search import (
     Equals,
     HasEmail,
     Joined,
+    OneEmail,
     SearchField,
 )
 from backend.domain.fields.rules import SURROGATE
@@ -74,7 +75,7 @@ class _Translator(FilterVisitor[Condition]):
         if (field, part) not in _FIELDS:
             raise _refusal(node)
         searched = _FIELDS[field, part]
-        return Equals(searched, _truth(node.value) if searched is SearchField.ACTIVE else node.value)
+        return Equals(searched, _truth(node) if searched is SearchField.ACTIVE else node.value)
 
     def visit_logical_expr(self, node: LogicalExpr) -> Condition:
         parts = tuple(self.visit(term) for term in node.terms)
@@ -82,7 +83,7 @@ class _Translator(FilterVisitor[Condition]):
 
     def visit_value_path(self, node: ValuePath) -> Condition:
         inner = _Translator(self._filter, node.attr_path.attr).visit(node.val_filter)
-        return _of_one_email(inner) if node.attr_path.attr.lower() == "emails" else inner
+        return OneEmail(inner) if node.attr_path.attr.lower() == "emails" else inner
 
     def visit_present(self, node: Present) -> Condition:
         raise InvalidFilterException(detail=f"{node}: pr is not supported")
@@ -99,21 +100,13 @@ class _Translator(FilterVisitor[Condition]):
         return binding.field_name, binding.sub_field_name
 
 
-def _truth(value: str | bool) -> str | bool:
-    """Some providers write a truth as a text, in any case."""
-    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
+def _truth(node: Comparison) -> bool:
+    """Some providers write a truth as a text, in any case. Raises InvalidFilterException for another text."""
+    truth = {"true": True, "false": False}.get(str(node.value).lower())
+    if truth is None:
+        raise InvalidFilterException(detail=f"{node}: active is true or false")
+    return truth
 
 
 def _refusal(node: FilterNode) -> InvalidFilterException:
     return InvalidFilterException(detail=f"{node}: only {_KNOWN} can be searched for")
-
-
-def _of_one_email(condition: Condition) -> Condition:
-    """The condition on one and the same address: emails[type eq "work" and value eq "…"]."""
-    if not isinstance(condition, Joined) or not condition.needs_all:
-        return condition
-    values = {part.value for part in condition.conditions if isinstance(part, HasEmail)} - {None}
-    types = {part.type for part in condition.conditions if isinstance(part, HasEmail)} - {None}
-    if len(values) > 1 or len(types) > 1:
-        raise InvalidFilterException(detail="One address has one value and one type")
-    return HasEmail(next(iter(values), None), next(iter(types), None))

@@ -89,6 +89,8 @@ FILTERS = [
     ("Users", 'emails.value eq "Ada.Work@shop.example"'),
     ("Users", 'emails eq "ada.work@shop.example"'),
     ("Users", 'emails[type eq "work" and value eq "ada.work@shop.example"]'),
+    ("Users", 'emails[type eq "Home" and (value eq "no@shop.example" or value eq "ADA@home.example")]'),
+    ("Users", 'emails[type eq "home" and value eq "ada@home.example" or value eq "no@shop.example"]'),
     ("Users", 'displayName eq "ada lovelace" and active eq true'),
     ("Users", 'emails[type eq "Work" and value eq "ada.work@shop.example"]'),
     ("Users", 'userName eq "ada@shop.example" and active eq "True"'),
@@ -121,6 +123,19 @@ async def test_filters_find_the_one(provider: IdentityProvider) -> None:
         assert [resource["id"] for resource in found["Resources"]] == [expected], scim_filter
 
 
+async def test_brackets_are_about_one_address(provider: IdentityProvider) -> None:
+    """What holds of two addresses together holds of none of them, however and and or are nested."""
+    emails = [{"value": "ada@home.example", "type": "home"}, {"value": "ada@shop.example", "type": "work"}]
+    await provider.user("ada@shop.example", emails=emails)
+    for inside in (
+        'type eq "work" and value eq "ada@home.example"',
+        'type eq "home" and (value eq "ada@shop.example" or value eq "no@shop.example")',
+        'type eq "work" and value eq "ada@home.example" or type eq "home" and value eq "ada@shop.example"',
+        'type eq "home" and type eq "work"',
+    ):
+        assert (await provider.find("Users", f"emails[{inside}]")).json()["totalResults"] == 0, inside
+
+
 async def test_other_filters_are_refused(provider: IdentityProvider) -> None:
     """What can't be searched for is an invalid filter, and not an empty answer."""
     for scim_filter in (
@@ -128,6 +143,7 @@ async def test_other_filters_are_refused(provider: IdentityProvider) -> None:
         "userName",
         'nickName eq "a"',
         'not (userName eq "a")',
+        'active eq "1"',
         "title pr",
         'name.givenName eq "a"',
     ):

@@ -57,7 +57,9 @@ class ProvisionedPerson:
 
         It is the primary one, else that of work, else the first, else the user name. None if that is none.
         """
-        ranked = sorted(self.emails, key=lambda email: (not email.is_primary, email.type != "work"))
+        ranked = sorted(
+            self.emails, key=lambda email: (not email.is_primary, folded(email.type or "") != "work")
+        )
         try:
             return normalize_email(ranked[0].value if ranked else self.user_name)
         except InvalidEmail:

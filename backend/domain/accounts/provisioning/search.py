@@ -34,6 +34,13 @@ class HasEmail:
 
 
 @dataclass(frozen=True, slots=True)
+class OneEmail:
+    """One and the same address fits this condition, which is of `HasEmail` alone."""
+
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
 class Joined:
     """All of these conditions hold, or, if not `needs_all`, one of them does."""
 
@@ -41,7 +48,7 @@ class Joined:
     needs_all: bool = True
 
 
-Condition = Equals | HasEmail | Joined
+Condition = Equals | HasEmail | OneEmail | Joined
 EVERYTHING = Joined(())
 
 

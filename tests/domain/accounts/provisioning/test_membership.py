@@ -47,7 +47,7 @@ def test_who_loses_the_last_group_may_be_let_in_no_more() -> None:
         ("Ada@Shop.example", (), "ada@shop.example"),
         ("ada", (), None),
         ("ada", (ProvisionedEmail("ada"),), None),
-        ("ada", (ProvisionedEmail("a@b.c", "home"), ProvisionedEmail("A@work.c", "work")), "a@work.c"),
+        ("ada", (ProvisionedEmail("a@b.c", "home"), ProvisionedEmail("A@work.c", "Work")), "a@work.c"),
         ("ada", (ProvisionedEmail("a@b.c", "work"), ProvisionedEmail("p@b.c", "home", True)), "p@b.c"),
     ],
 )
