@@ -36,6 +36,7 @@ async def test_a_password_is_typed_again(
     refused = await owner.submit(opened, path, password=PASSWORD)
     assert refused.status_code == 409
     assert PASSWORD not in refused.text
+    assert "Form once" not in refused.text
     assert re.search(
         r'<input id="password" name="password" type="password" value=""[^>]* required', refused.text
     )

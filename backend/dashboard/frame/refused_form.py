@@ -10,6 +10,7 @@ from quart import Response, request, url_for
 from backend.dashboard.frame.blueprint import FormOfAnother, dashboard, secure, user
 from backend.dashboard.frame.form import FORM_TOKEN, KEPT_FORM, field, form
 from backend.dashboard.frame.labels import LABELS
+from backend.dashboard.frame.once import ONCE
 from backend.dashboard.frame.page import page
 from backend.dashboard.frame.page_before import page_before
 from backend.dashboard.frame.saw import SAW, OutdatedForm, hashes_of, sent_text
@@ -36,7 +37,7 @@ class KeptField:
 async def _of_another(refused: FormOfAnother) -> Response:
     organizations = await find_organizations(resources().database, user().org_ids)
     names = {organization.id: organization.name for organization in organizations}
-    typed = {name: value.strip() for name, value in form().items() if name not in {SAW, KEPT_FORM}}
+    typed = {name: value.strip() for name, value in form().items() if name not in {SAW, ONCE, KEPT_FORM}}
     return await _refused(
         [KeptField(_label(name), _short(name, value)) for name, value in typed.items() if value],
         written_for=names.get(refused.org_id),
