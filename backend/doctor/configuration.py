@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network, IPv6Network
 from urllib.parse import urlsplit
 
 import httpx
 
 from backend.doctor.disks import examine_folder, examine_owners
 from backend.domain.finding import Area, Finding, Findings
+from backend.domain.web.addresses import network_in
 from backend.domain.web.host_names import is_ip_address
 from backend.environment import unknown_variables
 from backend.settings import Settings
@@ -83,7 +84,7 @@ def _examine_base_url(settings: Settings) -> Iterator[Finding]:
 def _examine_trusted(settings: Settings) -> Iterator[Finding]:
     """Findings on networks in which anybody may be."""
     for text in settings.trusted_proxies:
-        network = ip_network(text, strict=False)
+        network = network_in(text)
         if any(public.overlaps(network) and network.prefixlen < widest for public, widest in _PUBLIC):
             yield _findings.warning(
                 "WAYLINK_TRUSTED_PROXIES",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from typing import Any
 
 from backend.concurrency.bounded_cache import remember
-from backend.domain.web.addresses import network_of, unmapped
+from backend.domain.web.addresses import network_in, network_of, unmapped
 
 # No address with an IPv6 zone and a port is longer. What a proxy passes on may be any text.
 _LONGEST_ADDRESS = 128
@@ -17,7 +17,7 @@ class TrustedProxies:
     """The proxies whose forwarding headers are trusted, as addresses or networks."""
 
     def __init__(self, networks: Sequence[str]) -> None:
-        self._networks = [ip_network(network, strict=False) for network in networks]
+        self._networks = list(map(network_in, networks))
         self.trusts = remember(1_000_000, _LONGEST_ADDRESS)(self._trusts)
 
     def _trusts(self, address: str) -> bool:

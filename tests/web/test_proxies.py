@@ -37,12 +37,23 @@ def scope(peer: str | None, *forwarded_for: bytes) -> dict[str, Any]:
         ("::ffff:10.0.0.1", b"::ffff:203.0.113.9", "203.0.113.9"),
         ("::ffff:10.0.0.1", b"[0:0:0:0:0:FFFF:203.0.113.9]:4711", "203.0.113.9"),
         ("10.0.0.1", b"::ffff:unknown", "::ffff:unknown"),
+        ("10.0.0.1", b"0000:0000:0000:0000:0000:ffff:cb00:7109", "203.0.113.9"),
+        ("10.0.0.1", b"::fFfF:203.0.113.9", "203.0.113.9"),
     ],
 )
 def test_the_visitor_s_address(peer: str | None, forwarded_for: bytes | None, visitor: str) -> None:
     """The nearest address that is no proxy of ours: what stands before it, anyone may have written."""
     lines = [] if forwarded_for is None else [forwarded_for]
     assert PROXIES.visitor_address(scope(peer, *lines)) == visitor
+
+
+@pytest.mark.parametrize("network", ["::ffff:10.0.0.0/104", "::FFFF:a00:1", "0:0:0:0:0:ffff:10.0.0.1/128"])
+def test_proxies_named_as_a_socket_for_both_kinds_writes_them(network: str) -> None:
+    """Who trusted an IPv4 proxy by the IPv6 address that the log had trusts it still."""
+    proxies = TrustedProxies((network,))
+    for peer in ("10.0.0.1", "::ffff:10.0.0.1"):
+        assert proxies.visitor_address(scope(peer, b"203.0.113.9")) == "203.0.113.9"
+    assert proxies.visitor_address(scope("11.0.0.1", b"203.0.113.9")) == "11.0.0.1"
 
 
 @pytest.mark.parametrize(

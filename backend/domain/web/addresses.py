@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 # Providers assign a whole network of this size to a household or phone, which can use any address in it.
 _IPV6_PREFIX_BITS = 64
 _LONGEST_ADDRESS = 64  # with a zone
 # What an IPv6 address that stands for an IPv4 address may begin with. Any other needs no closer look.
-_BEGINS_MAPPED = ("::ffff:", "::FFFF:", "0:")
+_BEGINS_MAPPED = ("::", "0")
+_MAPPED_BITS = 96  # before the IPv4 address
 
 
 def network_of(address: str) -> str | None:
@@ -44,3 +45,11 @@ def unmapped(address: str) -> str:
     except ValueError:
         return address
     return str(mapped) if mapped else address
+
+
+def network_in(text: str) -> IPv4Network | IPv6Network:
+    """The network that somebody wrote; that of IPv4 addresses also where they are written as `unmapped` reads
+    them. Raises ValueError."""
+    network = ip_network(text, strict=False)
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return IPv4Network((mapped, network.prefixlen - _MAPPED_BITS)) if mapped else network
