@@ -16,7 +16,8 @@ _NEARLY_WEB = re.compile(r"h*t+p+s*[:;]?/+", re.IGNORECASE)  # htp://, https//, 
 # A host with a dot, as people leave its scheme out: no e-mail address and no path.
 _BARE_HOST = re.compile(r"(?:[^\s./:?#@\\]+\.)+[^\s./:?#@\\\d][^\s./:?#@\\]*(?::[0-9]+)?(?:[/?#]|$)")
 _HTTP_PORT = re.compile(r"[^/?#]+:80(?:[/?#]|$)")
-_MAIL = re.compile(r"[^\s@/:?#]+@[^\s@/:?#]+\.[^\s@/:?#]+")
+# Each label without a dot, so that no text is read more than once, however long.
+_MAIL = re.compile(r"[^\s@/:?#]+@(?:[^\s@/:?#.]+\.)+[^\s@/:?#.]+")
 # What stands around an address in a text (RFC 3986, appendix C), with what ends it.
 _AROUND = {
     "<": ">",
