@@ -16,14 +16,16 @@ from backend.domain.fields.rules import LinkPath
 from backend.domain.web.host_names import normalize_host
 from backend.domain.web.short_urls import LONGEST_PATH
 
+_TIMES_ENCODED = 3  # a program that encodes what another one has encoded is usual, a third one is not
+_ENCODED = rf"%(?:25){{0,{_TIMES_ENCODED - 1}}}"
 # What begins a query or a fragment where a program has encoded it once or more, or has left out its `?`; and
 # what behind a path begins the rest of a tag, of a link in Markdown or Slack, or of a quoted-printable text.
 _END = re.compile(
-    r"""(?P<query>[&;?#]|%(?:25)*(?:3F|26|23|3B))
-    |(?<=..)(?:["<|]|%(?:25)*(?:22|3C|7C)|\]\(|%(?:25)*5D(?:\(|%(?:25)*28)|=[0-9A-F]{2})""",
+    rf"""(?P<query>[&;?#]|{_ENCODED}(?:3F|26|23|3B))
+    |(?<=..)(?:["<|]|{_ENCODED}(?:22|3C|7C)|\]\(|{_ENCODED}5D(?:\(|{_ENCODED}28)|=[0-9A-F]{{2}})""",
     re.IGNORECASE | re.VERBOSE,
 )
-_FRAGMENT = re.compile(r"#|%(?:25)*23", re.IGNORECASE)
+_FRAGMENT = re.compile(rf"#|{_ENCODED}23", re.IGNORECASE)
 # Characters that nobody sees: of no width, those that change the direction of writing, and the ends of lines
 # and tabs, which browsers take out of addresses too.
 _INVISIBLE = re.compile(
@@ -46,7 +48,6 @@ _LETTERS = frozenset(ascii_letters + digits + "+")
 # A parameter's name, and no rest of HTML such as `quot; target`.
 _NAMED = re.compile(r"[\w.~%$\[\]:-]+=.*", re.DOTALL)
 _QUERY_CHARACTERS = "%:/?[]@!$&'()*+,;=-._~"
-_TIMES_ENCODED = 3  # a program that encodes what another one has encoded is usual, a third one is not
 _PATH = LinkPath()
 
 
@@ -115,8 +116,9 @@ def _cleaned(text: str) -> str:
 
 
 def _to_last_letter(path: str) -> str:
+    """The path without markup at its end; whole if its last segment has nothing else."""
     length = next((place for place in range(len(path), 0, -1) if path[place - 1] in _LETTERS), 0)
-    return path[:length]
+    return path if "/" in path[length:] else path[:length]
 
 
 def _is_link_path(path: str) -> bool:
