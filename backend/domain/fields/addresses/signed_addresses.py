@@ -17,7 +17,7 @@ _BESIDE: dict[str, frozenset[str]] = {
         }
     ),
     "sig": frozenset({"se", "sv", "sp", "sr"}),  # Azure
-    "token": frozenset({"expires", "expire", "e"}),  # bunny.net, KeyCDN, Qiniu
+    "token": frozenset({"expires", "expire"}),  # bunny.net, KeyCDN
     "hm": frozenset({"ex", "is"}),  # Discord
     "oh": frozenset({"oe"}),  # Facebook and Instagram
     "md5": frozenset({"expires"}),  # nginx
@@ -40,8 +40,9 @@ _ALONE = frozenset(
 # Hashes that stand alone, of Laravel and Shopify, Tencent and JW Player, Symfony.
 _LONG = ("signature", "hmac", "sign", "sig", "_hash")
 _SHORTEST_SIGNATURE = 32  # characters
-_MD5 = re.compile(r"[0-9a-f]{32}")  # in `s`, which is a search elsewhere: imgix
-_OF_AKAMAI = re.compile(r"exp=[0-9]+~.*hmac=")  # in a parameter of any name
+# Of imgix and Reddit: a hash in `s` behind all others, which is a search or a session elsewhere.
+_LAST_HASH = re.compile(r"(?:^|&)s=(?:[0-9a-f]{32}|[0-9a-f]{40})&?$")
+_OF_AKAMAI = re.compile(r"exp=[0-9]+~")  # in a parameter of any name, and hmac= behind it
 
 
 def is_signed(url: str) -> bool:
@@ -55,6 +56,13 @@ def is_signed(url: str) -> bool:
         or not _ALONE.isdisjoint(values)
         or any(name in values and not beside.isdisjoint(values) for name, beside in _BESIDE.items())
         or any(len(values.get(name, "")) >= _SHORTEST_SIGNATURE for name in _LONG)
-        or _MD5.fullmatch(values.get("s", "")) is not None
-        or any(map(_OF_AKAMAI.search, values.values()))
+        or _LAST_HASH.search(query) is not None
+        # Qiniu's token names a key, and when it ends; elsewhere `e` may be an e-mail address.
+        or (":" in values.get("token", "") and values.get("e", "").isdecimal())
+        or any(map(_is_akamais, values.values()))
     )
+
+
+def _is_akamais(value: str) -> bool:
+    found = _OF_AKAMAI.search(value)
+    return found is not None and "hmac=" in value[found.end() :]

@@ -38,6 +38,8 @@ SIGNED = [
     "https://cdn.shop.com/f?edge-cache-token=Expires=1~Signature=ab",
     "https://cdn.shop.com/f?Expires=1&KeyName=k&Signature=ab",
     f"https://x.imgix.net/f.jpg?w=400&s={'0f' * 16}",
+    f"https://x.imgix.net/f.jpg?s={'0f' * 16}",
+    f"https://preview.redd.it/f.png?width=640&auto=webp&s={'0f' * 20}",
     f"https://cdn.discordapp.com/attachments/1/2/f.png?ex=65d9&is=65c6&hm={'0f' * 32}&",
     "https://scontent.fbcdn.net/v/f.jpg?_nc_cat=1&oh=00_AfB&oe=65C0FFEE",
     "https://b.oss-cn.aliyuncs.com/f?x-oss-signature-version=OSS4&x-oss-signature=ab",
@@ -64,6 +66,10 @@ PLAIN_ADDRESSES = [
     "https://shop.com/?hm=1&oh=2&e=3",
     "https://shop.com/?expires=never&s=a&md5sum=b",
     "https://shop.com/?exp=1&note=hmac%3D",
+    "https://shop.com/confirm?token=ab&e=ada@shop.com",
+    "https://shop.com/confirm?token=ab:c&e=ada",
+    f"https://forum.shop.com/showthread.php?s={'0f' * 16}&t=1",
+    f"https://shop.com/?files={'0f' * 16}",
 ]
 
 
