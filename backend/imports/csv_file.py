@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods are ZIP archives, .xls is older
-# How much of a file is looked at for zeros: in UTF-16, one of two bytes of a Latin letter is one, and no
-# other text has any.
+# How much of a file is looked at for zeros: in UTF-16, one of two bytes of a Latin letter is one, and other
+# texts have a stray one at most. The names of columns have Latin letters, so some of many bytes are.
 _SAMPLE = 4096
+_FEWEST_ZEROS = 1 / 32
 # What programs of MS-DOS write behind a text.
 _ENDS = "\x00\x1a"
 # The first line by which a file tells Excel what separates its cells. Other programs add empty cells to it.
@@ -68,7 +69,8 @@ def read_text(path: Path) -> str:
         if data.startswith(bom):
             return data.removeprefix(bom).decode(encoding, "replace")
     sample = data[:_SAMPLE].rstrip(_ENDS.encode())
-    if before := sample[::2].count(0) - sample[1::2].count(0):
+    before = sample[::2].count(0) - sample[1::2].count(0)
+    if abs(before) > len(sample) * _FEWEST_ZEROS:
         return data.decode("utf-16-be" if before > 0 else "utf-16-le", "replace")
     try:
         return data.decode("utf-8")
@@ -108,7 +110,9 @@ def _reader(text: str, *, strict: bool) -> tuple[Reader, int]:
     # A program that did not know the line may have written the table anew.
     delimiter = told[1] if told and told[1] in first else _delimiter_of(first)
     lines = io.StringIO(table, newline="")
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=True)
+    # Where the first row has no blanks behind separators, a quote behind one begins no quoted cell.
+    has_blanks = f"{delimiter} " in first
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict, skipinitialspace=has_blanks)
     return reader, 1 if told else 0
 
 

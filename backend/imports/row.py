@@ -56,7 +56,7 @@ _FLAGS = {
         (
             *("false", "no", "0", "falsch", "nein", "faux", "non", "falso", "onwaar", "nee", "não"),
             *("fałsz", "nie", "falsk", "usann", "falskt", "epätosi", "nepravda", "hamis", "fals", "yanlış"),
-            *("ложь", "нет"),
+            *("yanliş", "ложь", "нет"),  # Python makes this i of the I in YANLIŞ
         ),
         False,
     ),

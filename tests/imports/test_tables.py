@@ -75,6 +75,20 @@ def test_what_quotes_hold(tmp_path: Path, text: str, encoding: str) -> None:
     assert [sheet.cells_of(line) for line in sheet.lines] == [meant]
 
 
+def test_quotes_that_hold_nothing(tmp_path: Path) -> None:
+    """Where a table has no blanks behind its separators, a quote behind a blank is a part of the cell."""
+    text = 'domain,destination_url,link_name\ngo.test,https://a.example/, "Sale" for kites\n'
+    (tmp_path / "links.csv").write_text(text, encoding="utf-8")
+    assert [row["link_name"].strip() for row in cells(tmp_path / "links.csv")] == ['"Sale" for kites']
+
+
+def test_a_stray_zero_is_no_utf_16(tmp_path: Path) -> None:
+    """The names of the columns are read, and what is wrong is told of the row that has the zero."""
+    text = "domain;destination_url;link_name\ngo.test;https://a.example/;Spr\x00ing\n"
+    (tmp_path / "links.csv").write_text(text, encoding="utf-8")
+    assert [row["link_name"] for row in cells(tmp_path / "links.csv")] == ["Spr\x00ing"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_other_scripts_in_utf_16(tmp_path: Path, encoding: str) -> None:
     """Without a mark, it is told by few Latin letters, too."""
@@ -173,6 +187,7 @@ def parsed(**fields: str) -> ImportRow:
         ("2030-02-01 08:05:09 UTC", datetime(2030, 2, 1, 8, 5, 9, tzinfo=UTC)),
         ("31/05/2024 12.30", datetime(2024, 5, 31, 12, 30, tzinfo=UTC)),
         ("5/31/2024 3:07 PM", datetime(2024, 5, 31, 15, 7, tzinfo=UTC)),
+        ("5/31/2024, 3:07:00\u202fPM", datetime(2024, 5, 31, 15, 7, tzinfo=UTC)),
         ("5/31/2024, 12:07:08 am", datetime(2024, 5, 31, 0, 7, 8, tzinfo=UTC)),
         ("31-05-2024", datetime(2024, 5, 31, tzinfo=UTC)),
         ("06/06/2024", datetime(2024, 6, 6, tzinfo=UTC)),
@@ -218,6 +233,8 @@ def test_times_that_are_not(text: str) -> None:
     ("text", "value"),
     [
         ("VERO", True),
+        ("YANLIŞ", False),
+        ("yanlış", False),
         ("Sim", True),
         ("fałsz", False),
         ("ИСТИНА", True),

@@ -10,8 +10,8 @@ import re
 from datetime import UTC, date, datetime, time
 
 _CLOCK = (
-    r"(?:,?[ T]+(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?(?: ?(?P<half>[AP])M)?"
-    r"(?: ?(?:UTC|GMT))?)?"
+    r"(?:,?[ T]+(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+    r"(?:[ \u202f]?(?P<half>[AP])M)?(?: ?(?:UTC|GMT))?)?"
 )
 # With dots the day comes first where the year does not, in every country that writes dots.
 _NAMED = re.compile(
