@@ -162,9 +162,10 @@ class FilledId(IdText):
     _UNFILLED = re.compile(
         r"""
         # words that languages and spreadsheets write where a value is missing
-        [(<\#]?(?:null|nil|nan|none|n/a|not\ set|undefined|empty)[)>]? | true | false | \\n | (?:null\W*)+
-        # the same behind what a page puts before its ids
-        | (?:ord(?:er)?|user|cust?(?:omer)?|transaction|txn|invoice|id)[-_\#:./\ ]*(?:null|nil|nan|none)
+        [(<\#]?(?:null|nil|nan|none|n/a|not\ set|undefined|empty)[)>]? | true | false | \\n | (?:null[\W_]*)+
+        # the same, or nothing, behind what a page puts before its ids
+        | (?:ord(?:er)?|user|cust?(?:omer)?|transaction|txn|invoice|id)
+          (?:[-_\#:./\ ]*(?:null|nil|nan|none)|[-_\#:./\ ]+)
         | (?-i:(?:.*[-_\#:/\ ])?NaN(?:[-_\#:/\ ].*)?) | .*undefined.* | .*\[object\ .* | function\b.*\(.*
         # marks of templates, with a name between them
         | %.*% | [\[{<]\D*[\]}>] | .*(?:[{$\#%]\{|<%|\*\|).* | %\(\w+\)s | %[sd] | \{\d\}

@@ -100,14 +100,14 @@ UNFILLED = [
     "#N/A", "(not set)", "null,null", "order-null", "ORD_none", "NaN-17", "order NaN", "false", "\\N", "-",
     "()", "__", "__ORDER_ID__", "*|ORDERID|*", "%{id}", "%(id)s", "%s", "{0}", "$order_id", "$order->id",
     "$$id$$", "#id#", "##ORDER##", "YOUR_ORDER_ID", "orderId", "%7B%7Border.id%7D%7D",
-    "%5Bobject%20Object%5D", "function () { return id }",
+    "null_null", "ORD-", "user_", "id:", "%5Bobject%20Object%5D", "function () { return id }",
 ]  # fmt: skip
 FILLED = [
     "17", "0", "Null Island", "nancy", "nilsson", "Nil Yalter", "nonesuch", "NaNA", "anna-null", "na", "n-1",
     "__7__", "_a_", "__abc__", "ORDER_ID_7", "order-7", "user-none-7", "true-7", "functional", "@ada", "%207",
     "\u6ce8\u6587", "\U0001f6d2", "----", "a%20b", "(7)", "ORD-1000", "100% Wolle",
     "{7A1F8A2E-6A0B-4B8E-9A51-0D2F6F3F9C11}", "50%", "a{b}c", "[12]", "anna.null@example.com",
-    "<17>", "$17", "undefine", "#17",
+    "<17>", "$17", "undefine", "#17", "order", "user", "orders-", "null_user",
 ]  # fmt: skip
 
 
