@@ -37,9 +37,9 @@ def zone_or_utc(name: str) -> ZoneInfo:
     return known_zone(name) or ZoneInfo("UTC")
 
 
-def zone_words(name: str) -> str:
+def zone_words(name: str, otherwise: str = "UTC is used") -> str:
     """The name of a stored time zone, and what is done where this host does not know it."""
-    return name if known_zone(name) else f"{name} (this host does not know it: UTC is used)"
+    return name if known_zone(name) else f"{name} (this host does not know it: {otherwise})"
 
 
 @lru_cache(maxsize=1)

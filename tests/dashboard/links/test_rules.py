@@ -58,7 +58,7 @@ def test_a_rule_is_a_sentence() -> None:
         "If the platform is iOS or Android, and the system is iOS, and the browser is Mobile Safari or "
         "Chrome, and the language is de or pt-BR, and the country is DE, AT or CH, and the address has a=1 "
         "and b, and it is 1 Mar 2026, 12:00 UTC or later, and it is before 1 Apr 2026, 00:00 UTC, and the "
-        "day is Monday or Sunday, and the time is from 22:00 to 06:00 (Europe/Berlin), and the device was "
+        "day is Monday or Sunday, and the time in Europe/Berlin is from 22:00 to 06:00, and the device was "
         "seen before"
     )
     assert outcome_in_words(rule) == (
@@ -66,6 +66,10 @@ def test_a_rule_is_a_sentence() -> None:
     )
     [rule] = parsed({"then": {"destination_url": "https://shop.example/"}})
     assert (condition_in_words(rule), outcome_in_words(rule)) == ("Always", "go to https://shop.example/")
+    hours = {"from": "08:00", "until": "18:00", "timezone": "Mars/Base"}
+    assert condition_in_words({"if": {"hours": hours}, "then": {}}) == (
+        "If the time in Mars/Base (this host does not know it: the rule fits nobody) is from 08:00 to 18:00"
+    )
     unknown = {"if": {"mood": "good"}, "then": {}}
     assert condition_in_words(unknown) == "If something holds that is not known here (mood)"
     assert "later version" in outcome_in_words(unknown)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from backend.domain.fields.time_zones import zone_words
 from backend.domain.links.rules.rule_json import RuleJson
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -55,7 +56,8 @@ def _moment(text: str) -> str:
 
 
 def _hours(hours: Mapping[str, str]) -> str:
-    return f"the time is from {hours['from']} to {hours['until']} ({hours['timezone']})"
+    zone = zone_words(hours["timezone"], "the rule fits nobody")
+    return f"the time in {zone} is from {hours['from']} to {hours['until']}"
 
 
 _WORDS: Mapping[str, Callable[[Any], str]] = {
