@@ -30,11 +30,11 @@ _NEEDED = ("campaign", "day", "amount")
 # A currency in the heading of an amount, such as "Amount spent (EUR)".
 _NAMED_CURRENCY = re.compile(r"^(.+?) \(([a-z]{3})\)$")
 _AMOUNT = re.compile(
-    r"\d{1,15}([.,]\d+)?|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}((,\d{3}){2,}|(\.\d{3}){2,})",
+    r"\d{1,15}([.,]\d+)?|[1-9]\d{0,2}((,\d{3})+\.\d+|(\.\d{3})+,\d+|(,\d{3}){2,}|(\.\d{3}){2,})",
     re.ASCII,
 )
 # As French and Swiss spreadsheets write thousands.
-_GROUPED = re.compile(r"\d{1,3}(?:[ '\u2019\u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?", re.ASCII)
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[ '\u2019\u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?", re.ASCII)
 # Thousand, or one and decimals?
 _EITHER = re.compile(r"[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
 

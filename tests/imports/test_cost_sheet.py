@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from backend.domain.errors import InvalidField
 from backend.domain.fields.spreadsheets import csv_line
 from backend.imports.cost_sheet import CostSheet, read_amount, read_costs
 from backend.imports.csv_file import UnreadableCsv
@@ -23,6 +24,15 @@ def told(sheet: CostSheet) -> list[tuple[str, str, str, str]]:
 def test_thousands(text: str, amount: str) -> None:
     """Where it is certain that groups of digits are thousands, they are read as such."""
     assert read_amount("amount", text) == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    "text", ["0.123.456", "0,123,456", "0 123", "0,123.5", "12,34,567", "1,234,56", "1 23"]
+)
+def test_groups_that_are_no_thousands(text: str) -> None:
+    """No amount is made of digits that nobody groups so."""
+    with pytest.raises(InvalidField, match=r"^amount must be a number such as 1234\.50$"):
+        read_amount("amount", text)
 
 
 @pytest.mark.parametrize(
