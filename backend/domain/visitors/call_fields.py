@@ -172,6 +172,8 @@ class FilledId(IdText):
         | (?-i:__[A-Z_]+__) | \$+[a-z_][a-z_.>-]*\$* | \#+[a-z_.\ ]+\#+
         # names that examples have in the place of ids
         | (?:(?:your|my|insert)[-_\ ]?)?(?:order|transaction|customer|user)[-_\ ]?(?:id|number)
+        # the UUID that stands for none (RFC 9562, 5.9)
+        | \{?0{8}-(?:0{4}-){3}0{12}\}?
         # a stroke or a few, as tables have them in empty cells
         | [-\u2013\u2014_.?*/|()]{1,3}
         """,

@@ -101,6 +101,7 @@ UNFILLED = [
     "()", "__", "__ORDER_ID__", "*|ORDERID|*", "%{id}", "%(id)s", "%s", "{0}", "$order_id", "$order->id",
     "$$id$$", "#id#", "##ORDER##", "YOUR_ORDER_ID", "orderId", "%7B%7Border.id%7D%7D",
     "null_null", "ORD-", "user_", "id:", "%5Bobject%20Object%5D", "function () { return id }",
+    "00000000-0000-0000-0000-000000000000", "{00000000-0000-0000-0000-000000000000}",
 ]  # fmt: skip
 FILLED = [
     "17", "0", "Null Island", "nancy", "nilsson", "Nil Yalter", "nonesuch", "NaNA", "anna-null", "na", "n-1",
@@ -108,6 +109,7 @@ FILLED = [
     "\u6ce8\u6587", "\U0001f6d2", "----", "a%20b", "(7)", "ORD-1000", "100% Wolle",
     "{7A1F8A2E-6A0B-4B8E-9A51-0D2F6F3F9C11}", "50%", "a{b}c", "[12]", "anna.null@example.com",
     "<17>", "$17", "undefine", "#17", "order", "user", "orders-", "null_user",
+    "00000000-0000-0000-0000-000000000001", "00000000",
 ]  # fmt: skip
 
 
