@@ -73,7 +73,7 @@ def _common() -> dict[str, Any]:
         "form_token_name": FORM_TOKEN,
         "form_token": form_token(cookie_token(), org_id() if is_signed_in() else ""),
         "form_once_name": ONCE,
-        "form_once": new_number(),
+        "form_once": new_number() if is_signed_in() else "",  # one makes nothing without signing in
         "form_saw_name": SAW,
         "form_saw": saw(),
     }

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import httpx
 
+from backend.dashboard.frame.once import ONCE
 from backend.dashboard.funnels.form import FunnelForm
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
 from backend.domain.ids import LinkId
@@ -137,7 +138,8 @@ async def test_buttons_send_the_form(person: Person) -> None:
     assert [moved[f"{part}_2"] for part in ("event", "field", "value")] == ["added_to_cart", "country", "DE"]
     assert (moved["name"], moved["steps"]) == ("Mine", "7")
     answer = await person.client.post("/funnels", data=moved | {"act": "x"})
-    assert (answer.status_code, FormsOf(answer.text).fields_of("/funnels")) == (200, moved)
+    again = FormsOf(answer.text).fields_of("/funnels")
+    assert (answer.status_code, again | {ONCE: moved[ONCE]}) == (200, moved)
     answer = await person.client.post("/funnels", data=moved | {"act": "down-1"})
     down = FormsOf(answer.text).fields_of("/funnels")
     assert (down["kind_1"], down["event_1"], down["kind_2"]) == ("event", "added_to_cart", "click")
