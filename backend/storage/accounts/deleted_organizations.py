@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from pymongo import IndexModel
 
 from backend.domain.errors import OperatorError
-from backend.domain.ids import OrgId
+from backend.domain.ids import LinkId, OrgId
 from backend.storage.driver.mongo import ClientSession, Database, Document
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotPersonal, NotSharded
@@ -70,6 +70,17 @@ async def begin_deletion(database: Database, session: ClientSession, org_id: Org
 async def note_end(database: Database, org_id: OrgId) -> None:
     """Note that the deletion has ended: nothing of the organization is left."""
     await database[NAME].update_one({"_id": org_id}, {"$set": {"is_gone": True}})
+
+
+async def find_disabled_to(database: Database, org_id: OrgId) -> str:
+    """The id up to which the links of an organization that is being deleted are disabled; "" if none are."""
+    document = await database[NAME].find_one({"_id": org_id}, {"disabled_to": 1}) or {}
+    return str(document.get("disabled_to", ""))
+
+
+async def note_disabled_to(database: Database, org_id: OrgId, link_id: LinkId) -> None:
+    """Note that links up to this id are disabled, for whoever goes on with the deletion."""
+    await database[NAME].update_one({"_id": org_id} | _UNFINISHED, {"$set": {"disabled_to": link_id}})
 
 
 async def deletion_items(database: Database) -> list[WorkItem[Deletion]]:

@@ -28,6 +28,8 @@ from backend.storage.accounts.deleted_organizations import (
     begin_deletion,
     deletion_items,
     find_deletion,
+    find_disabled_to,
+    note_disabled_to,
     note_end,
 )
 from backend.storage.accounts.directory.identities import delete_identities_of
@@ -260,11 +262,16 @@ def _members_of(org_id: OrgId) -> Document:
 
 
 async def _delete_rest(database: Database, org_id: OrgId) -> AsyncGenerator[Counter[str], None]:
-    """Delete the rest, in pieces, and in an order in which no background work stores documents again."""
+    """Delete the rest, in pieces, and in an order in which no background work stores documents again.
+
+    Whoever goes on after any piece does not do it again: else one with very many links would never end, since
+    a service begins this anew in each round.
+    """
     database = unrecorded(database)
     stop = {"$set": {"is_enabled": False}}
-    async for ids in _link_ids(database, links.NAME, org_id):
+    async for ids in _link_ids(database, links.NAME, org_id, await find_disabled_to(database, org_id)):
         await database[links.NAME].update_many({"_id": {"$in": ids}, "org_id": org_id}, stop)
+        await note_disabled_to(database, org_id, ids[-1])
         yield Counter()
     # Without blocks nothing is merged, and without entries the sequencer writes no head of the feed.
     for name in (click_blocks.NAME, entries.NAME):
@@ -273,10 +280,8 @@ async def _delete_rest(database: Database, org_id: OrgId) -> AsyncGenerator[Coun
     for name in (links.NAME, purged_links.NAME):
         async for ids in _link_ids(database, name, org_id):
             deleted = await delete_counts(database, ids)
-            if name == links.NAME:
-                gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
-                deleted[name] += gone.deleted_count
-            yield deleted
+            gone = await database[name].delete_many({"_id": {"$in": ids}, "org_id": org_id})
+            yield deleted + Counter({name: gone.deleted_count})
     for collection in _owned():
         async for deleted in _delete(database, collection, org_id):
             yield deleted
@@ -304,9 +309,13 @@ async def _delete(
         yield Counter({collection.name: deleted})
 
 
-async def _link_ids(database: Database, name: str, org_id: OrgId) -> AsyncIterator[list[LinkId]]:
-    """The ids of the organization's documents in this collection, in groups that may be deleted meanwhile."""
-    after = ""
+async def _link_ids(
+    database: Database, name: str, org_id: OrgId, after: str = ""
+) -> AsyncIterator[list[LinkId]]:
+    """The ids of the organization's documents in this collection, in groups that may be deleted meanwhile.
+
+    Those that come `after` this one, in their order.
+    """
     while True:
         condition: Document = {"org_id": org_id, "_id": {"$gt": after}}
         documents = database[name].find(condition, {"_id": 1}).sort("_id", 1).limit(_LINKS_PER_COMMAND)

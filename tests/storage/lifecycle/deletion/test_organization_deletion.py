@@ -42,6 +42,7 @@ from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.lifecycle import organization_deletion
 from backend.storage.lifecycle.organization_deletion import delete_organization, finish_deletions
 from backend.storage.links import links
+from backend.storage.links.purged import add_purged_link
 from backend.storage.processes import items
 from backend.system.clock import utc_now
 from tests.api.link_calls import API, create, link_body
@@ -170,6 +171,29 @@ async def test_many_members_leave_in_pieces(
     assert await find_deletion(database, deleted.id) is None
     [left] = await users.list_users(database, other.id)
     assert (left.email, left.org_ids) == (shared, (other.id,))
+
+
+async def test_each_piece_is_done_once(
+    client: httpx.AsyncClient,
+    database: Database,
+    make_organization: OrganizationFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A deletion ends even where a service has time for one piece of it in each of its rounds."""
+    deleted, now = await make_organization(), utc_now()
+    for number in range(4):
+        await create(client, deleted)
+        await add_purged_link(database, LinkId(f"{deleted.id}-{number}"), deleted.id, now)
+    await interrupted(database, deleted.id)
+    monkeypatch.setattr(organization_deletion, "_LINKS_PER_COMMAND", 1)
+    monkeypatch.setattr(organization_deletion, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(items, "_TURN_SECONDS", 0.0)
+    rounds = 0
+    while await find_deletion(database, deleted.id) and rounds < 100:
+        rounds += 1
+        await finish_deletions(database, now + LATER)
+    assert await find_deletion(database, deleted.id) is None
+    assert set(await traces(database, deleted.id)) == {NAME}
 
 
 async def test_nobody_joins_what_is_being_deleted(database: Database, organization: TestOrganization) -> None:
