@@ -80,7 +80,8 @@ class Items:
     ) -> None:
         """As `each`, but items take turns of some seconds, so one with much to do delays no other.
 
-        It ends after so many seconds, once each item has had a turn: what is left is for the next call.
+        It ends after so many seconds, once each organization has had a turn: what is left is for the next
+        call. Where an organization has several items, the first of each comes first, as in `items_in_turns`.
         """
         ends = time.monotonic() + seconds
         turns: deque[_Turns[ValueT]] = deque()
@@ -88,10 +89,10 @@ class Items:
             waiting = await self._failing_among(some)
             due = (item for item in some if not waiting.get(item.id))
             turns.extend(_Turns(item, pieces, item.id in waiting) for item in due)
-        had_none = len(turns)
+        first_turns = len({turn.item.org_id or turn.item.id for turn in turns})
         try:
-            while turns and (had_none > 0 or time.monotonic() < ends):
-                had_none -= 1
+            while turns and (first_turns > 0 or time.monotonic() < ends):
+                first_turns -= 1
                 await self._take(turns.popleft(), turns)
         finally:
             for turn in turns:
