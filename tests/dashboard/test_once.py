@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
+import httpx
 import pytest
 
+from backend.app import Service
+from backend.dashboard.accounts import keys
 from backend.dashboard.frame import once
 from backend.domain.accounts.api_keys import KeyKind
+from backend.storage.accounts import api_keys
 from backend.storage.driver.mongo import Database
 from backend.storage.links import tags as stored_tags
 from backend.storage.links.writing import idempotency
@@ -111,3 +116,53 @@ async def test_a_kept_answer_tells_nobody_its_secret(
     record = await record_of(database, organization)
     assert secret not in "".join(record["answer"])
     assert "Till" not in str(record)
+
+
+async def test_a_browser_that_left_before_its_answer(
+    service: Service, person: Person, database: Database, organization: TestOrganization,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """At a second click, a browser gives up the first request: the second shows the new key."""
+    was_made, make = asyncio.Event(), api_keys.make_api_key
+
+    async def made(*arguments: Any, **named: Any) -> Any:
+        key = await make(*arguments, **named)
+        was_made.set()
+        await asyncio.sleep(0.05)  # which is when the browser leaves
+        return key
+
+    monkeypatch.setattr(keys, "make_api_key", made)
+    fields = FormsOf((await person.get("/keys")).text).fields_of("/keys") | {"kind": "rest"}
+    first = person.client.build_request("POST", "/keys", data=fields)
+    pieces = [{"type": "http.request", "body": first.content, "more_body": False}]
+
+    async def receive() -> dict[str, Any]:
+        if pieces:
+            return pieces.pop()
+        await was_made.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(_: object) -> None:
+        raise AssertionError("nobody is there")
+
+    await service(scope_of(first), receive, send)
+    second = await person.client.post("/keys", data=fields)
+    assert re.search(rf"{KeyKind.REST.prefix}[\w-]{{20,}}", second.text)
+    assert await database[api_keys.NAME].count_documents({"org_id": organization.id, "kind": "rest"}) == 2
+
+
+def scope_of(request: httpx.Request) -> dict[str, Any]:
+    """A request as the server gives it to the service."""
+    return {
+        "type": "http",
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": request.url.scheme,
+        "path": request.url.path,
+        "raw_path": request.url.raw_path,
+        "query_string": request.url.query,
+        "headers": [(name.lower(), value) for name, value in request.headers.raw],
+        "client": ("127.0.0.1", 1),
+        "server": ("localhost", 8080),
+        "extensions": {},
+    }

@@ -17,20 +17,19 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Any, TypeVar
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
 
 from cryptography.fernet import Fernet
-from quart import Response, current_app, redirect, request, url_for
+from quart import Response, redirect, request, url_for
 
-from backend.dashboard.frame.blueprint import dashboard, org_id, user
-from backend.dashboard.frame.form import form, is_form_sent
+from backend.dashboard.frame.blueprint import org_id, user
+from backend.dashboard.frame.form import form
 from backend.dashboard.frame.page_before import page_before
 from backend.dashboard.frame.session_cookie import cookie_token
-from backend.storage.driver.guards import Guarded, guard_next_transaction
-from backend.storage.driver.mongo import ClientSession, StorageError
+from backend.storage.driver.guards import guard_next_transaction
+from backend.storage.driver.mongo import ClientSession, StorageError, run_to_the_end
 from backend.storage.links.writing.idempotency import (
     ANSWER_UNKNOWN,
     KeyUsed,
@@ -38,7 +37,7 @@ from backend.storage.links.writing.idempotency import (
     note_answer,
     note_request,
 )
-from backend.web.current import of_request, resources
+from backend.web.current import resources
 
 ViewT = TypeVar("ViewT", bound=Callable[..., object])
 # The field with the number.
@@ -49,18 +48,19 @@ _WAIT_SECONDS = 3.0
 _PAUSE_SECONDS = 0.05
 
 
-@dataclass(slots=True)
-class _Sent:
-    """The form of the current request: its `key` among the organization's requests, and what guards it."""
-
-    key: str = ""
-    guarded: Guarded | None = None
-
-
 def once(view: ViewT) -> ViewT:
-    """Mark a view whose form makes something new at each call, in one transaction."""
-    view.is_once = True  # type: ignore[attr-defined]
-    return view
+    """Mark a view whose form makes something new at each call, in one transaction.
+
+    The form is carried out to its end, and its answer is kept, also if the browser has left: at a second
+    click, a browser gives up the first request, and shows the answer to the second.
+    """
+
+    @wraps(view)
+    async def carry_out(**arguments: object) -> Response:
+        return await run_to_the_end(_carry_out(partial(view, **arguments)))
+
+    carry_out.is_once = True  # type: ignore[attr-defined]
+    return cast(ViewT, carry_out)
 
 
 def new_number() -> str:
@@ -68,18 +68,24 @@ def new_number() -> str:
     return secrets.token_urlsafe(12)
 
 
-@dashboard.before_request
-async def _once() -> Response | None:
-    view: Any = current_app.view_functions[request.endpoint or ""]
-    if not hasattr(view, "is_once") or not is_form_sent() or not form().get(ONCE):
-        return None
-    sent = of_request(_Sent)
-    sent.key = f"form {_fingerprint()}"
-    if answer := await _earlier_answer(sent.key):
+async def _carry_out(view: Callable[..., Any]) -> Response:
+    if not form().get(ONCE):
+        return cast(Response, await view())
+    key = f"form {_fingerprint()}"
+    if answer := await _earlier_answer(key):
         return answer
-    noted = partial(_note, sent.key, resources().clock())
-    sent.guarded = guard_next_transaction(noted)
-    return None
+    guarded = guard_next_transaction(partial(_note, key, resources().clock()))
+    try:
+        response: Response = await view()
+    except KeyUsed:  # it came while the same form was at work
+        answer = await _earlier_answer(key)
+        assert answer  # the request was noted, and is for a day
+        return answer
+    finally:
+        guarded.end()  # for what the request has left at work
+    if guarded.is_done and response.status_code in {200, 303}:
+        await _keep_answer(key, response)
+    return response
 
 
 async def _note(key: str, now: datetime, session: ClientSession) -> None:
@@ -93,14 +99,6 @@ def _fingerprint() -> str:
     """
     text = json.dumps([user().id, request.full_path, sorted(form().items())]).encode()
     return hmac.new(cookie_token().encode(), text, hashlib.sha256).hexdigest()
-
-
-@dashboard.errorhandler(KeyUsed)
-async def _carried_out(_: KeyUsed) -> Response:
-    """Answer a form that came while the same form was at work."""
-    answer = await _earlier_answer(of_request(_Sent).key)
-    assert answer  # the request was noted, and is for a day
-    return answer
 
 
 async def _earlier_answer(key: str) -> Response | None:
@@ -126,29 +124,15 @@ def _answered(status: int, told: Mapping[str, str]) -> Response:
     return Response(told["body"], status, mimetype="text/html")
 
 
-@dashboard.after_request
-async def _keep_answer(response: Response) -> Response:
+async def _keep_answer(key: str, response: Response) -> None:
     """Keep the answer of a form that was carried out. It may show a secret: only the session has the key."""
-    sent = of_request(_Sent)
-    if sent.guarded is None:
-        return response
-    was_noted = sent.guarded.is_done
-    sent.guarded.end()  # for what the request has left at work
-    if not was_noted or response.status_code not in {200, 303}:
-        return response
     location = response.headers.get("Location", "")
     body = "" if location else str(await response.get_data(as_text=True))
     if len(body) <= _MOST_BYTES:
         told = json.dumps({"location": location, "body": body}).encode()
+        kept = _box(key).encrypt(told).decode()
         with suppress(StorageError):  # the form is done, which is what the answer is to say
-            await note_answer(
-                resources().database,
-                org_id(),
-                sent.key,
-                response.status_code,
-                _box(sent.key).encrypt(told).decode(),
-            )
-    return response
+            await note_answer(resources().database, org_id(), key, response.status_code, kept)
 
 
 def _box(key: str) -> Fernet:
