@@ -339,9 +339,10 @@ def _write_files(
 
 
 def _beside(file: Path, ending: str) -> Path:
-    """The name of a file beside the imported one; of what was piped in, one in the current folder."""
-    named = file.with_suffix(ending)
-    return named if file.is_file() else Path(named.name)
+    """The name of a file beside the imported one, also where stdin is that file; of what was piped in, one in
+    the current folder."""
+    read = file.resolve() if file.is_relative_to("/dev") else file
+    return read.with_suffix(ending) if read.is_file() else Path(file.with_suffix(ending).name)
 
 
 async def _print_missing_apps(database: Database, org_id: OrgId, export: FirebaseExport) -> None:

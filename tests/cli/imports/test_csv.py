@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 from backend.domain.ids import OrgId
@@ -32,6 +36,25 @@ def test_import_csv(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> N
     assert "selected_path must be segments" in Path(report).read_text(encoding="utf-8")
     nowhere = running.refusal(*command, "--report", str(tmp_path / "missing" / "report.csv"))
     assert "The report can't be written" in nowhere
+
+
+def test_rows_that_come_by_stdin(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
+    """The refused ones of a file are beside it, those of a pipe in the current folder, and none in /dev."""
+    (tmp_path / "there").mkdir()
+    file = tmp_path / "there" / "links.csv"
+    file.write_text("domain,destination_url,link_name\nno.example,https://shop.example/,A\n")
+    command = (sys.executable, "-m", "backend.cli", "import", "csv", "/dev/stdin", "--org", org_id, "--json")
+    environment = {**os.environ, **running.environment}
+    piped = subprocess.run(
+        command, input=file.read_bytes(), cwd=tmp_path, env=environment, capture_output=True, check=False
+    )
+    with file.open() as opened:
+        named = subprocess.run(
+            command, stdin=opened, cwd=tmp_path, env=environment, capture_output=True, check=False
+        )
+    reports = [json.loads(done.stdout)["report"] for done in (piped, named)]
+    assert reports == ["stdin.refused.csv", str(tmp_path / "there" / "links.refused.csv")]
+    assert (tmp_path / "stdin.refused.csv").is_file()
 
 
 def test_a_corrected_report_stays(tmp_path: Path, running: ServiceProcess, org_id: OrgId) -> None:
