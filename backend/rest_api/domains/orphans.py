@@ -10,7 +10,7 @@ from backend.domain.accounts.permissions import Permission
 from backend.domain.costs.input import Day
 from backend.domain.domains.json_form import not_kept_json, orphan_json
 from backend.domain.domains.orphan_pages import MARK_CHARACTERS, OrphanPlace, counts_from, page_behind
-from backend.domain.fields.rules import Text
+from backend.domain.fields.rules import SURROGATE, Text
 from backend.rest_api.domains.domains import DOMAIN_NAME, ONE
 from backend.rest_api.routes.blueprint import caller
 from backend.rest_api.routes.cursor_text import RefusedCursor, read_cursor, write_cursor
@@ -106,7 +106,10 @@ def _place_in(query: dict[str, Any], question: str) -> OrphanPlace | None:
 def _place(values: list[Any]) -> OrphanPlace:
     match values:
         case [int(begun_at), int(visits), str(path), str(marks)] if (
-            0 <= begun_at <= _LATEST and 0 < visits < _MOST_VISITS and _MARKS.fullmatch(marks)
+            0 <= begun_at <= _LATEST
+            and 0 < visits < _MOST_VISITS
+            and _MARKS.fullmatch(marks)
+            and not SURROGATE.search(path)
         ):
             each = range(0, len(marks), MARK_CHARACTERS)
             return OrphanPlace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +10,7 @@ import httpx
 import pytest
 
 from backend.app import Service
-from backend.domain.web.base64url import base64url
+from backend.domain.web.base64url import base64url, from_base64url
 from backend.rest_api.domains import orphans as rest_orphans
 from backend.rest_api.routes.cursor_text import write_cursor
 from backend.storage.driver.mongo import Database
@@ -136,11 +137,18 @@ async def test_pages_have_each_path_once_though_visits_grow(
         first["next_cursor"] + "&to=2026-01-01": "belongs to a list with other filters or another order",
         write_cursor(repr((domain, None, None)), -1, 2, "a", ""): "is not one that was answered here",
         write_cursor(repr((domain, None, None)), 1, 2, "a", "abc"): "is not one that was answered here",
+        _made_up(first["next_cursor"], path="\ud800", visits=1): "is not one that was answered here",
     }
     for cursor, rule in wrong.items():
         path = f"{API}/domains/{domain}/orphans?cursor={cursor}"
         refused = await client.get(path, headers=organization.headers)
         assert (refused.status_code, f"cursor {rule}" in refused.text) == (400, True), cursor
+
+
+def _made_up(cursor: str, *, path: str, visits: int) -> str:
+    """A cursor of the same list, of another place."""
+    fingerprint, begun_at, *_ = json.loads(from_base64url(cursor))
+    return base64url(json.dumps([fingerprint, begun_at, visits, path, ""]).encode())
 
 
 async def _visit(service: Service, domain: str, paths: str) -> None:
