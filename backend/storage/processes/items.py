@@ -89,7 +89,7 @@ class Items:
             waiting = await self._failing_among(some)
             due = (item for item in some if not waiting.get(item.id))
             turns.extend(_Turns(item, pieces, item.id in waiting) for item in due)
-        first_turns = len({turn.item.org_id or turn.item.id for turn in turns})
+        first_turns = len({_owner_of(turn.item) for turn in turns})
         try:
             while turns and (first_turns > 0 or time.monotonic() < ends):
                 first_turns -= 1
@@ -194,6 +194,11 @@ class _Turns(Generic[ValueT]):
         """Go on no more."""
         if self._begun:
             await self._begun.aclose()
+
+
+def _owner_of(item: WorkItem[object]) -> str:
+    """Whose item it is. One of the installation stands for itself."""
+    return item.id if item.org_id is None else item.org_id
 
 
 def _in_groups(items: Sequence[WorkItem[ValueT]]) -> Iterator[Sequence[WorkItem[ValueT]]]:
