@@ -20,7 +20,7 @@ from backend.domain.reports.recipient import (
 )
 from backend.mail.composing import CONFIRM_KEY, FIGURES_KEY, confirmation_mail
 from backend.storage.accounts.organizations import get_organization
-from backend.storage.driver.mongo import Database
+from backend.storage.driver.mongo import ClientSession, Database
 from backend.storage.mail import mails
 from backend.storage.reports import recipients
 from backend.storage.reports.reports import delete_report, get_report
@@ -45,12 +45,12 @@ async def ask_to_confirm(
         return former
     await _check_limits(database, org_id, values["address"], now)
     organization = await get_organization(database, org_id)
-    recipient = await recipients.ask_recipient(database, org_id, values, now)
-    if recipient.state is RecipientState.UNCONFIRMED and recipient.code:
-        await mails.queue_mail(
-            database, confirmation_mail(base_url, organization.name, report, recipient), now
-        )
-    return recipient
+
+    async def ask(recipient: Recipient, session: ClientSession) -> None:
+        mail = confirmation_mail(base_url, organization.name, report, recipient)
+        await mails.queue_mail_within(database, mail, now, session)
+
+    return await recipients.ask_recipient(database, org_id, values, now, ask)
 
 
 async def unsubscribe(database: Database, token: str) -> Recipient | None:

@@ -131,7 +131,7 @@ async def _store(database: Database, channels: AlertChannels, changed: AlertNews
             facts = {rule.org_id: [alert_fact(rule, alert) for alert in news.alerts]}
             await entries.note(database, session, facts, expires_at=now + REMOVAL_FACTS_KEPT)
         for mail in letters:
-            await database[mails.NAME].insert_one(mails.waiting_document(mail, now), session=session)
+            await mails.queue_mail_within(database, mail, now, session)
 
     try:
         await in_transaction(database, work)

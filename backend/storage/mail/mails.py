@@ -27,7 +27,14 @@ from backend.domain.mail.mail import (
     next_try,
 )
 from backend.storage.accounts.users.users import find_member_by_email
-from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate, known_fields
+from backend.storage.driver.mongo import (
+    ClientSession,
+    Database,
+    Document,
+    StorageError,
+    is_duplicate,
+    known_fields,
+)
 from backend.storage.schema.audited import NotAudited
 from backend.storage.schema.collection import Collection, NoRetention, NotArchived, NotSharded, Personal
 from backend.storage.schema.ownership import ByIdPrefix
@@ -66,6 +73,11 @@ async def queue_mail(database: Database, mail: Mail, now: datetime) -> bool:
             return False
         raise
     return True
+
+
+async def queue_mail_within(database: Database, mail: Mail, now: datetime, session: ClientSession) -> None:
+    """Have the mail sent once the caller's transaction is stored. Raises StorageError if its key was used."""
+    await database[NAME].insert_one(waiting_document(mail, now), session=session)
 
 
 def waiting_document(mail: Mail, now: datetime) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,14 @@ from backend.domain.reports.recipient import (
     RecipientState,
     check_asked_for,
 )
-from backend.storage.driver.mongo import Database, Document, StorageError, is_duplicate
+from backend.storage.driver.mongo import (
+    ClientSession,
+    Database,
+    Document,
+    StorageError,
+    in_transaction,
+    is_duplicate,
+)
 from backend.storage.driver.unrecorded import unrecorded
 from backend.storage.schema.audited import Audited
 from backend.storage.schema.collection import Collection, NoRetention, NotSharded, Personal, Stage
@@ -73,11 +80,16 @@ _TOKEN_BYTES = 32
 
 
 async def ask_recipient(
-    database: Database, org_id: OrgId, values: Mapping[str, Any], now: datetime
+    database: Database,
+    org_id: OrgId,
+    values: Mapping[str, Any],
+    now: datetime,
+    also: Callable[[Recipient, ClientSession], Awaitable[None]] | None = None,
 ) -> Recipient:
     """Store a recipient who has to confirm, with a new code. One who has confirmed already stays as it is.
 
-    `values` are those of RECIPIENT_FIELDS. Raises TooManyItems.
+    `values` are those of RECIPIENT_FIELDS. `also` writes in the same transaction what belongs to it: the mail
+    with the code. Raises TooManyItems.
     """
     own = _own(org_id, values)
     if not await database[NAME].find_one(own, {"_id": 1}):
@@ -99,18 +111,28 @@ async def ask_recipient(
         "next_at": None,
     }
     not_confirmed = own | {"state": {"$ne": RecipientState.CONFIRMED.value}}
-    try:
-        document: Document | None = await database[NAME].find_one_and_update(
+
+    async def work(session: ClientSession) -> Recipient:
+        document = await database[NAME].find_one_and_update(
             not_confirmed,
             {"$set": asked, "$setOnInsert": made},
             upsert=True,
             return_document=ReturnDocument.AFTER,
+            session=session,
         )
+        recipient = SHAPE.from_document(existing(document))
+        if also:
+            await also(recipient, session)
+        return recipient
+
+    try:
+        return await in_transaction(database, work)
     except StorageError as error:
         if not is_duplicate(error):
             raise
-        document = await database[NAME].find_one(own)  # confirmed, or made at the same moment
-    return SHAPE.from_document(existing(document))
+        return SHAPE.from_document(
+            existing(await database[NAME].find_one(own))
+        )  # confirmed at the same moment
 
 
 async def confirm_recipient(database: Database, token: str, code: str, now: datetime) -> Recipient | None:

@@ -31,7 +31,9 @@ FIELDS = {
 }
 
 
-TWICE = {"address": "twice@shop.example"}  # nobody is asked often in a day
+# Nobody is asked often in a day.
+TWICE = {"address": "twice@shop.example"}
+LATE = {"address": "late@shop.example"}
 
 
 @pytest.fixture
@@ -74,6 +76,21 @@ async def test_a_form_that_comes_twice_asks_once(
     for _ in range(2):
         assert (await person.submit(page, f"/mails/{reader.id}/ask")).status_code == 303
     assert len(await mails_to(database, reader, "confirm")) == 2
+
+
+async def test_a_mail_that_could_not_be_queued(
+    person: Person, report: Report, database: Database, with_server: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader is not stored without the mail that asks them: the same form, sent again, does both."""
+    form, typed = await person.get(f"/mails/new?report={report.id}"), FIELDS | LATE
+    with monkeypatch.context() as broken:
+        broken.setattr(mails, "waiting_document", None)
+        assert (await person.submit(form, "/mails", **typed)).status_code == 500
+    assert await list_recipients(database, report.org_id) == []
+    answer = await person.submit(form, "/mails", **typed)
+    assert answer.headers["location"] == "/mails?notice=mail-asked"
+    [reader] = await list_recipients(database, report.org_id)
+    assert len(await mails_to(database, reader, "confirm")) == 1
 
 
 async def test_somebody_is_asked_and_removed(
