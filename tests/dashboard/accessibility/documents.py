@@ -9,8 +9,10 @@ from dataclasses import dataclass
 import httpx
 
 from backend.dashboard.frame.form import FORM_TOKEN
+from backend.dashboard.frame.once import ONCE
 
-TOKEN_FIELD = re.compile(f'name="{FORM_TOKEN}" value="[^"]*"')  # another one for each session
+# The fields that are others for each session, and on each page.
+FORM_FIELDS = re.compile(f'name="(?:{FORM_TOKEN}|{ONCE})" value="[^"]*"')
 MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 FRAME = re.compile(r'<html lang="en">.*<title>[^<]+</title>.*<body\b', re.DOTALL)
 # What decides how a page is shown and what its scripts do.
@@ -57,7 +59,7 @@ def document_of(answer: httpx.Response) -> Document:
     """The page that the service answered, which has a language, a title, and one `<main>`."""
     assert FRAME.search(answer.text), answer.text
     assert answer.text.count("<main") == 1, answer.text
-    markup = TOKEN_FIELD.sub("", answer.text)
+    markup = FORM_FIELDS.sub("", answer.text)
     return Document(str(answer.url), markup, answer.headers["content-security-policy"])
 
 

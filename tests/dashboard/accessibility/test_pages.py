@@ -34,6 +34,12 @@ from tests.dashboard.people import FormsOf
 from tests.processes.service_process import ServiceProcess
 
 SHORT = "/subscription"  # a page with little besides the frame
+# The labels of rows that are one word, and have more than one line.
+BROKEN_WORDS = """() => [...document.querySelectorAll("tbody th")].filter((label) => {
+  const text = document.createRange();
+  text.selectNodeContents(label);
+  return !label.textContent.trim().includes(" ") && text.getClientRects().length > 1;
+}).map((label) => label.textContent)"""
 AXE = Path(__file__).parents[2] / "accessibility"
 
 
@@ -165,6 +171,11 @@ def test_a_form_that_was_not_carried_out(watched: Page, full: Office, examined: 
     for title, answer in answers.items():
         assert (answer.status_code, title in answer.text) == (409, True)
     assert examine_new(watched, map(document_of, answers.values()), examined) == []
+    shown = document_of(answers["Somebody was faster"])
+    watched.route(shown.address, lambda route: route.fulfill(body=shown.markup, content_type="text/html"))
+    watched.set_viewport_size({"width": 1280, "height": 800})
+    watched.goto(shown.address)
+    assert watched.evaluate(BROKEN_WORDS) == []
 
 
 def test_the_menu(watched: Page, full: Office) -> None:
