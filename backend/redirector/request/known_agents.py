@@ -88,7 +88,7 @@ def _looked_for_in_lower_case(own: Mapping[str, Any]) -> dict[str, list[str]]:
     previews, crawlers = _previews_and_crawlers(own)
     lists = {
         **{name: _patterns(own[name]) for name in ("signs", "names_alone", "people")},
-        **{name: own[name] for name in ("apps", "players", "old_browsers")},
+        **{name: own[name] for name in ("apps", "browsers_on_ios", "players", "old_browsers")},
         "preview_fetchers": _robots(previews, own["not_robots"]),
         "crawlers": _robots(crawlers, own["not_robots"]),  # the longest list, so the last one
     }

@@ -54,7 +54,9 @@ def recognize_new(user_agent: bytes) -> Client:
         browser = _WEB_VIEW_ON_IOS if _IPAD_VIEW.search(text) else browser
     is_browser = "mozilla/" in lowered or "applewebkit" in lowered
     # Of what an app asks with itself, the lists name the app, too.
-    is_in_app = is_browser and (browser in _KNOWN.in_app_families or _is_view_on_ios(platform, lowered))
+    is_in_app = is_browser and (
+        browser in _KNOWN.in_app_families or _is_view_on_ios(platform, lowered, found)
+    )
     if in_app_browser := _IN_APP_BROWSERS.first(found, text):
         browser, is_in_app = _KNOWN.in_app_names[in_app_browser[0]], True
     kind, robot = _kind(lowered, found, browser, is_browser=is_browser, is_in_app=is_in_app)
@@ -103,9 +105,11 @@ def _own_system(named: str | None, platform: Platform, found: int, text: str) ->
     return _KNOWN.own_systems[first[0]] if first else None
 
 
-def _is_view_on_ios(platform: Platform, lowered: str) -> bool:
-    """Whether it is an app's web view: on iOS, all browsers say that they are Safari, and views don't."""
-    return platform is Platform.IOS and "safari" not in lowered
+def _is_view_on_ios(platform: Platform, lowered: str, found: int) -> bool:
+    """Whether it is an app's web view: on iOS, nearly all browsers say they are Safari, and views don't."""
+    return (
+        platform is Platform.IOS and "safari" not in lowered and not _is_in(lowered, found, "browsers_on_ios")
+    )
 
 
 def _kind(
