@@ -13,6 +13,7 @@ from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field
 from backend.domain.annotations.link_change import FIELD_WORDS, ChangeWording
 from backend.domain.fields.filled_text import fill
+from backend.domain.links.destinations.destination import OUTCOME_NAMES
 from backend.domain.mail.language import Language
 
 Section = Mapping[str, str]
@@ -25,6 +26,7 @@ def sections_in(language: Language) -> Mapping[str, Section]:
     english: dict[str, Section] = {
         "measures": {measure.value: measure.label for measure in Measure},
         "fields": {field.value: field.label for field in Field},
+        "outcomes": OUTCOME_NAMES,
         "filters": asdict(FilterWording()),
         "link_changes": asdict(ChangeWording()),
         "link_fields": FIELD_WORDS,

@@ -10,16 +10,19 @@ from backend.dashboard.analytics.rows_behind import rows_address
 from backend.dashboard.analytics.sorting import Sorting
 from backend.dashboard.analytics.view import View
 from backend.dashboard.frame.heading import Heading
-from backend.dashboard.frame.outcomes import OUTCOMES
 from backend.domain.analytics.answer import AnalyticsAnswer, NamedLink, Row, RowKind, Values
 from backend.domain.analytics.filter_words import FilterLanguage
 from backend.domain.analytics.measures import Measure
 from backend.domain.analytics.query import Field, Query, QueryField, field_label
 from backend.domain.ids import LinkId
+from backend.domain.links.destinations.destination import OUTCOME_NAMES
 from backend.domain.web.client import PLATFORM_NAMES
 
 NAMES: Mapping[str, str] = {field.value: field.label for field in Field}
-_VALUES: Mapping[QueryField, Mapping[str, str]] = {Field.PLATFORM: PLATFORM_NAMES, Field.OUTCOME: OUTCOMES}
+_VALUES: Mapping[QueryField, Mapping[str, str]] = {
+    Field.PLATFORM: PLATFORM_NAMES,
+    Field.OUTCOME: OUTCOME_NAMES,
+}
 _NONE: Mapping[str, str] = {
     Field.LINK: "No link",
     Field.TAG: "No tag",

@@ -1,20 +1,10 @@
-"""The words for the outcomes of visits, and for the reasons why a visit does not count."""
+"""The words for what became of a visit, and for the reasons why it does not count."""
 
 from __future__ import annotations
 
 from backend.domain.clicks.clicks import NotCounted
-from backend.domain.links.destinations.destination import Outcome
+from backend.domain.links.destinations.destination import OUTCOME_NAMES
 
-OUTCOMES: dict[str, str] = {
-    Outcome.WEB: "To the website",
-    Outcome.INTENT: "To the Android app or its store",
-    Outcome.APP_STORE: "To the App Store",
-    Outcome.APP_PAGE: "Page that opens the app",
-    Outcome.PREVIEW: "Link preview",
-    Outcome.NOT_FOUND: "Error page",
-    Outcome.HELD: "Page of a stopped link",
-    Outcome.APP: "Opened the app at once",
-}
 REASONS: dict[str, str] = {
     NotCounted.HEAD: "a check (HEAD)",
     NotCounted.PREFETCH: "loaded ahead of a click",
@@ -31,7 +21,6 @@ REASONS: dict[str, str] = {
 
 def outcome_in_words(outcome: str, reason: str | None, variant: str | None = None) -> str:
     """What became of a visit, or why it does not count, and which variant it got if there are any."""
-    words = (
-        OUTCOMES.get(outcome, outcome) if reason is None else f"Not counted: {REASONS.get(reason, reason)}"
-    )
+    became = OUTCOME_NAMES.get(outcome, outcome)
+    words = became if reason is None else f"Not counted: {REASONS.get(reason, reason)}"
     return words + (f", variant {variant}" if variant else "")

@@ -20,7 +20,7 @@ from backend.dashboard.analytics.time_zone import zone_of_browser
 from backend.dashboard.analytics.view import read_view
 from backend.dashboard.frame.blueprint import dashboard, needs, org_id
 from backend.dashboard.frame.labels import device_in_words
-from backend.dashboard.frame.outcomes import OUTCOMES, outcome_in_words
+from backend.dashboard.frame.outcomes import outcome_in_words
 from backend.dashboard.frame.page import page
 from backend.dashboard.links.course import LinkCourse, clicks_address, course_by_day, course_by_hour
 from backend.dashboard.links.editing.own_link import own_link, short_url_of
@@ -34,6 +34,7 @@ from backend.domain.analytics.query import Field
 from backend.domain.clicks.block import moment
 from backend.domain.clicks.clicks import Click, NotCounted
 from backend.domain.ids import LinkId
+from backend.domain.links.destinations.destination import OUTCOME_NAMES
 from backend.domain.links.destinations.policy import leads_to
 from backend.domain.links.links import Behavior, Link
 from backend.domain.links.tags import tags_on
@@ -172,7 +173,7 @@ async def _content(link: Link) -> dict[str, Any]:
         "rules": words_of(link),
         "splits": await splits_of(link, now),
         "platform_names": PLATFORM_NAMES,
-        "outcome_names": OUTCOMES,
+        "outcome_names": OUTCOME_NAMES,
         "reasons": REASONS,
     }
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend.dashboard.frame.labels import LABELS
-from backend.dashboard.frame.outcomes import OUTCOMES, REASONS
+from backend.dashboard.frame.outcomes import REASONS
 from backend.domain.feed.events import Event, EventType
+from backend.domain.links.destinations.destination import OUTCOME_NAMES
 
 NAMES: Mapping[EventType, str] = {
     EventType.CLICK: "Clicks",
@@ -36,7 +37,7 @@ def _click(data: _Data) -> tuple[str, str]:
     if not data["counted"]:
         return "Click, not counted", REASONS.get(data["reason"], data["reason"] or "")
     came = f"from {data['referrer_host']}" if data["referrer_host"] else ""
-    return "Click", _joined(OUTCOMES.get(data["outcome"], data["outcome"]), came)
+    return "Click", _joined(OUTCOME_NAMES.get(data["outcome"], data["outcome"]), came)
 
 
 def _lead(data: _Data) -> tuple[str, str]:

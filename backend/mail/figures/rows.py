@@ -121,7 +121,11 @@ def name_of_value(
         return link.link_name if link else words["deleted_link"]
     if by is Field.COUNTRY:
         return country_in(language, value)
-    return PLATFORM_NAMES.get(value, value) if by is Field.PLATFORM else value
+    named: Mapping[QueryField, Mapping[str, str]] = {
+        Field.PLATFORM: PLATFORM_NAMES,
+        Field.OUTCOME: sections_in(language)["outcomes"],
+    }
+    return named.get(by, {}).get(value, value)
 
 
 def filters_in(language: Language) -> FilterLanguage:

@@ -11,7 +11,9 @@ import pytest
 
 from backend.domain.alerts.rule import AlertKind
 from backend.domain.analytics.input import parse_query
+from backend.domain.analytics.query import Field
 from backend.domain.annotations.annotation import ANNOTATIONS, NotedTime
+from backend.domain.links.destinations.destination import OUTCOME_NAMES, Outcome
 from backend.domain.links.links import Link
 from backend.domain.mail.language import Language
 from backend.domain.reports.recipient import Frequency, Recipient, RecipientState
@@ -20,6 +22,7 @@ from backend.domain.reports.shared_rows import SharedClick, SharedRows
 from backend.domain.reports.singles import ClicksOf
 from backend.domain.reports.views import ViewKind
 from backend.mail import report_mails
+from backend.mail.figures.rows import name_of_value
 from backend.mail.figures.singles import mailed_singles
 from backend.mail.report_mails import LEASE, ReportMailResources, ReportMails, make_due_mail
 from backend.storage.alerts.rules import create_rule
@@ -255,6 +258,16 @@ def test_a_click_by_mail(now: datetime) -> None:
     [section] = mailed_singles(SharedRows(ClicksOf.CLICKS, [click], (), 1), query, Language.DE).sections
     figures = [(figure.label, *figure.lines) for figure in section.rows[0].figures]
     assert figures == [("Land", "Neuseeland"), ("Plattform", "iOS"), ("Herkunft", "Facebook")]
+
+
+def test_outcomes_by_mail() -> None:
+    """Each has the name that the page has for it, or its own in the reader's language."""
+    names = {
+        language: [name_of_value({}, Field.OUTCOME, outcome, None, language) for outcome in Outcome]
+        for language in Language
+    }
+    assert names[Language.EN] == list(OUTCOME_NAMES.values())
+    assert not {*names[Language.DE]} & {*Outcome, *names[Language.EN]}
 
 
 async def test_when_the_next_is_due(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from backend.domain.accounts.apps import Apps
@@ -32,6 +33,18 @@ class Outcome(StrEnum):
     HELD = "held"  # 403, the page that says that the link was stopped
     APP = "app"  # no answer: the system opened the app, which told of it
 
+
+# What people call them.
+OUTCOME_NAMES: Mapping[str, str] = {
+    Outcome.WEB: "To the website",
+    Outcome.INTENT: "To the Android app or its store",
+    Outcome.APP_STORE: "To the App Store",
+    Outcome.APP_PAGE: "Page that opens the app",
+    Outcome.PREVIEW: "Link preview",
+    Outcome.NOT_FOUND: "Error page",
+    Outcome.HELD: "Page of a stopped link",
+    Outcome.APP: "Opened the app at once",
+}
 
 _WEB = Outcome.WEB
 
