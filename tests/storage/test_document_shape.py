@@ -139,6 +139,13 @@ def test_a_field_without_default_is_required() -> None:
         SHAPE.check({**DOCUMENT})
 
 
+@pytest.mark.parametrize("damaged", ["text", "", [], [REPLY], 1])
+def test_what_is_no_document_is_not_read_as_one(damaged: object) -> None:
+    """A damaged document in another one is no document of defaults."""
+    with pytest.raises(TypeError, match=r"^Reply is stored as"):
+        SHAPE.from_document({**DOCUMENT, "last": damaged})
+
+
 def test_a_rule_is_of_a_field() -> None:
     """A rule for a field that the record does not have would check nothing."""
     with pytest.raises(TypeError, match="Review has no tittle"):

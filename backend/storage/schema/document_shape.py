@@ -109,7 +109,11 @@ class DocumentShape(Generic[RecordT]):
         """The record in a document.
 
         Other fields are left out: a newer version of the service on another host may have stored more.
+        Raises TypeError for another value that a damaged document has in its place: it has no field of the
+        record, but must not pass for one whose fields have their defaults, such as rules that allow all.
         """
+        if not isinstance(document, dict):
+            raise TypeError(f"{self.record.__name__} is stored as {type(document).__name__}")
         values = {
             name: load(document[name]) if load else document[name]
             for name, load in self._loads
