@@ -467,7 +467,7 @@ var loaded_at = now(), initialization, current_start, landing, is_active, init =
   var has_lost_device = device && (event.newValue == DEVICE_ID_NAME || event.persisted && read_device_id() != device);
   event.newValue == KEY_PREFIX || has_lost_device && (local.read(KEY_PREFIX) == KEY_PREFIX || has_cookie(WITHDRAWAL_NAME)) ? apply_decision(DENIED_IN_OTHER_TAB) : has_lost_device ? (event.persisted && forget_deleted(), begin_anew(take_over_device)) : event.newValue == storage_key("") && decision !== !1 && apply_decision(GRANTED_IN_OTHER_TAB), event.key || recover(event);
 }, on_leave = async function(event) {
-  send_at_once() ? (recover(event, !0), await last_submission, send_unsent_at_last()) : event.persisted != null && waiting_entries.find((function(entry) {
+  send_at_once() ? (recover(event, !0), await last_submission, send_unsent_at_last()) : event.persisted != null && !of_document("prerendering") && waiting_entries.find((function(entry) {
     return entry.change_device;
   })) && (delete_cookies(), session.forget());
 }, resolve_once_shown = function(resolve) {

@@ -232,13 +232,17 @@ async def on_leave(event):
     """The page goes away, or may be ended while it is hidden: send also the calls that wait for the first answer.
 
     Where it may not send, and goes away (an event with `persisted`), a log-out that waits is carried out as far as it
-    needs no consent: the device is deleted.
+    needs no consent: the device is deleted. A page that is given up while it is prerendered was never visited.
     """
     if send_at_once():
         recover(event, True)
         await last_submission  # type: ignore[misc]
         send_unsent_at_last()
-    elif event.persisted != None and waiting_entries.find(lambda entry: entry.change_device):
+    elif (
+        event.persisted != None
+        and not of_document('prerendering')
+        and waiting_entries.find(lambda entry: entry.change_device)
+    ):
         delete_cookies()
         session.forget()
 

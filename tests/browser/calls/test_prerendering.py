@@ -18,6 +18,18 @@ from tests.browser_setup import find_chromium
 PAGES = Path(__file__).parents[1] / "prerendering"
 QUIET = ("--headless=new", "--no-sandbox", "--no-first-run", "--disable-component-update", "--disable-sync")
 PRERENDERED = "/prerendered.html?utm_source=news"
+# Has a page prerendered, and gives it up once that has called `reset`.
+GIVE_UP_LOGOUT = """Waylink.init({apiKey: 'k'}).then(() => {
+  const rules = document.createElement('script');
+  rules.type = 'speculationrules';
+  rules.text = '{"prerender": [{"source": "list", "urls": ["/logout.html"], "eagerness": "immediate"}]}';
+  addEventListener('storage', ({key}) => {
+    if (key !== 'reset') return;
+    rules.remove();
+    setTimeout(() => fetch('/told?device=' + document.cookie.includes('cl_device_id=')), 1000);
+  });
+  document.head.append(rules);
+})"""
 
 
 @pytest.fixture
@@ -60,3 +72,9 @@ def test_a_page_is_checked_when_it_is_shown(server: RecordingServer, folder: Pat
     assert check["signals"] == {"utm_source": "news"}
     assert check["page"] == event["page"] == server.url(PRERENDERED, "localhost")
     assert server.visits.count(PRERENDERED) == 1
+
+
+def test_a_log_out_that_is_never_shown(server: RecordingServer, folder: Path) -> None:
+    """A page that the browser prerenders and gives up logs nobody out: the visitor has not been there."""
+    run_next(folder, GIVE_UP_LOGOUT)
+    server.wait_for_visit("/told?device=true")
