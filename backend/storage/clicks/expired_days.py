@@ -22,7 +22,7 @@ from backend.domain.clicks.visitor_numbers import VisitorNumbers
 from backend.domain.feed.facts import summary_fact
 from backend.domain.ids import OrgId
 from backend.storage.accounts.deleted_organizations import find_deleted
-from backend.storage.accounts.organizations import find_click_days, organization_items
+from backend.storage.accounts.organizations import find_organizations, organization_items
 from backend.storage.clicks import blocks as click_blocks
 from backend.storage.clicks.address_keys import summing_key
 from backend.storage.clicks.blocks import BlocksChanged, delete_unchanged, mark_unreadable, parts_of
@@ -113,8 +113,12 @@ async def _summed(
 
 
 async def _kept_since(database: Database, org_id: OrgId, now: datetime) -> datetime | None:
-    """The beginning of the first day whose single clicks are kept at `now`; None if all are."""
-    days = (await find_click_days(database, [org_id]))[org_id]
+    """The beginning of the first day whose single clicks are kept at `now`; None if all are.
+
+    An organization that does not exist may be restored just now, and nobody knows yet how long it keeps them.
+    """
+    found = await find_organizations(database, [org_id])
+    days = found[0].click_days if found else None
     if days is None:
         return None
     return datetime.combine((now - timedelta(days=days)).astimezone(UTC).date(), time(), UTC)

@@ -75,11 +75,9 @@ async def sign_all(database: Database, today: date) -> int:
 
     async def sign_days_of(org_id: OrgId) -> AsyncGenerator[None, None]:
         nonlocal signed
-        # An organization that is being restored or deleted does not exist.
-        if await find_organizations(database, [org_id]):
-            async for is_new in _signed(database, org_id, today):
-                signed += is_new
-                yield
+        async for is_new in _signed(database, org_id, today):
+            signed += is_new
+            yield
 
     org_ids = [OrgId(head["_id"]) async for head in database[heads.NAME].find({}, {"_id": 1}).sort("_id", 1)]
     with_feeds = [item_of_organization(org_id) for org_id in org_ids]
@@ -98,7 +96,11 @@ async def sign_days(database: Database, org_id: OrgId, today: date) -> int:
 async def _signed(database: Database, org_id: OrgId, today: date) -> AsyncGenerator[bool, None]:
     """As `sign_days`; after each day, whether it was signed here."""
     secret = await signing_key(database, KEY)
-    while statement := await _next_statement(database, org_id, today, public_key(secret)):
+    # One that is being restored or deleted does not exist. That may begin while others have their turns.
+    while await find_organizations(database, [org_id]):
+        statement = await _next_statement(database, org_id, today, public_key(secret))
+        if statement is None:
+            return
         signature = sign(secret, statement.text)
         yield await add_statement(database, SignedStatement(statement, signature))
 

@@ -22,12 +22,14 @@ from backend.domain.clicks.block import block_of, unpack
 from backend.domain.clicks.clicks import Click
 from backend.domain.ids import LinkId, OrgId
 from backend.domain.links.links import Link
+from backend.storage.accounts import organizations
 from backend.storage.accounts.organizations import set_click_days
 from backend.storage.clicks.blocks import NAME, fields_of
 from backend.storage.clicks.expired_days import sum_expired
 from backend.storage.clicks.merges import merge_small_blocks
 from backend.storage.clicks.signing_keys import replace_signing_key, signing_key
 from backend.storage.driver.mongo import Database, Document
+from backend.storage.ledger import statement_signing
 from backend.storage.ledger.ed25519 import public_key
 from backend.storage.ledger.statement_signing import KEY, sign_all, sign_days
 from backend.storage.ledger.statements import NAME as STATEMENTS
@@ -276,6 +278,18 @@ async def test_signing_goes_on(database: Database, org_id: OrgId) -> None:
         (2, 2),
         (3, 3),
     ]
+
+
+async def test_nothing_is_signed_for_who_is_gone(database: Database) -> None:
+    """Also where that happens between two days, while others have their turns: a restore may have begun."""
+    async with fresh_database(database) as own:
+        org_id = await organization_with_links(own)
+        await store(own, org_id, 2, "a", 0, 2)
+        await store(own, org_id, 1, "a", 1, 1)
+        signing = statement_signing._signed(own, org_id, TODAY)
+        assert await anext(signing)
+        await own[organizations.NAME].delete_one({"_id": org_id})
+        assert [is_new async for is_new in signing] == []
 
 
 async def test_a_restored_ledger_goes_on(database: Database, tmp_path: Path) -> None:

@@ -12,12 +12,14 @@ from functools import partial
 import pytest
 
 from backend.doctor.storage import examine_storage
+from backend.domain.accounts.organizations import CLICK_DAYS
 from backend.domain.clicks import summary as click_summary
 from backend.domain.clicks.block import DAY_MS, block_of
 from backend.domain.clicks.clicks import Click
 from backend.domain.feed.facts import SUMMARY, Fact
 from backend.domain.ids import LinkId, OrgId
 from backend.settings import Settings
+from backend.storage.accounts import organizations
 from backend.storage.accounts.organizations import set_click_days
 from backend.storage.clicks import address_keys, expired_days
 from backend.storage.clicks import blocks as click_blocks
@@ -331,6 +333,16 @@ async def test_a_deleted_organization(database: Database, org_id: OrgId) -> None
     await ship(database, some_clicks(org_id, 5))
     assert await sum_expired(database, org_id, DUE) == 0
     assert await summaries(database, org_id) == []
+
+
+async def test_an_organization_that_is_being_restored(database: Database) -> None:
+    """Its clicks come before the organization itself, which may keep them without limit: they stay."""
+    async with fresh_database(database) as fresh:
+        restored = await create_test_organization(fresh)
+        await ship(fresh, some_clicks(restored.id, 5))
+        await fresh[organizations.NAME].delete_one({"_id": restored.id})
+        assert await sum_expired(fresh, restored.id, AT + timedelta(days=CLICK_DAYS + 2)) == 0
+        assert len(await recorded_clicks(fresh, restored.id)) == 5
 
 
 async def test_all_organizations(database: Database) -> None:
