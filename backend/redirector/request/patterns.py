@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 from itertools import accumulate, chain
 
 # Python's own parser of patterns, which `re.compile` uses. No other one knows exactly what a pattern means.
-# Python has it from 3.11 on, but mypy's stubs do not.
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
+# Python has it from 3.11 on, but mypy's stubs do not, or do once it has seen all files.
+from re import _constants as codes  # type: ignore[attr-defined,unused-ignore]
+from re import _parser as parser  # type: ignore[attr-defined,unused-ignore]
 from typing import Any
 
 import ahocorasick
