@@ -383,10 +383,11 @@ async def test_the_table_of_all_forms(
             row.back = row.twice = ", then ".join(str(answer.status_code) for answer in answers)
             assert max(answer.status_code for answer in answers) < 500, row.endpoint
     for endpoint in NOT_STORED:
-        path = paths[endpoint]
-        stale = await owner.client.post(path, data={"form_token": token, **dict.fromkeys(SENT, TYPED)})
-        assert (stale.status_code, heading(stale)) == (409, "Somebody was faster"), endpoint
-        rows[endpoint] = Row(endpoint, path, seen="compared", back="409", twice="stored once")
+        path, stale = paths[endpoint], {"form_token": token, **dict.fromkeys(SENT, TYPED)}
+        for _ in range(2):
+            answer = await owner.client.post(path, data=stale)
+            assert (answer.status_code, heading(answer)) == (409, "Somebody was faster"), endpoint
+        rows[endpoint] = Row(endpoint, path, seen="compared", back="409", twice="409, then 409")
     assert compared == set(CHANGES) | NOT_STORED
     makes = {endpoint for endpoint in paths if UNCOMPARED.get(endpoint) == MAKES}
     assert {endpoint for endpoint in paths if hasattr(views[f"dashboard.{endpoint}"], "is_once")} == makes

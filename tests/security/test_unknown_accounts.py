@@ -14,6 +14,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from backend.app import Service
+from backend.dashboard.frame.once import ONCE
 from backend.domain.accounts.permissions import EVERYTHING
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.users import User
@@ -26,9 +27,10 @@ from tests.conftest import OrganizationFactory
 from tests.dashboard.people import FormsOf, Person, browser, make_user, open_session
 
 NEW = "a password that nobody had"
-# What differs from one invitation to the next, whoever is invited.
+# What differs from one invitation, and from one page, to the next, whoever is invited.
 OF_ONE_INVITATION = re.compile(
-    rb"(?<=/join/)[\w-]{43}|(?<=%2Fjoin%2F)[\w-]{43}|(?<=/invitations/)[0-9a-f-]{36}"
+    rb"(?<=/join/)[\w-]{43}|(?<=%2Fjoin%2F)[\w-]{43}|(?<=/invitations/)[0-9a-f-]{36}|"
+    + f'(?<="{ONCE}" value=")[^"]*'.encode()
 )
 
 
