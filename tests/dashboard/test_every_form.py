@@ -21,21 +21,28 @@ from backend.dashboard.frame.blueprint import needs_of
 from backend.domain.accounts.roles import Role
 from backend.domain.accounts.sessions import form_token, hash_token
 from backend.domain.analytics.funnels.saved import SAVED_FUNNELS
-from backend.domain.analytics.segments import SEGMENTS
 from backend.domain.annotations.annotation import ANNOTATIONS
 from backend.domain.ids import OrgId
-from backend.storage.accounts import api_keys, origins
-from backend.storage.accounts.domain_setup import claims
-from backend.storage.accounts.users import invitations, password_resets
+from backend.storage.accounts.users import password_resets
 from backend.storage.accounts.users.sessions import set_session_organization
 from backend.storage.accounts.users.users import find_user_by_email
 from backend.storage.alerts import rules as alert_rules
-from backend.storage.archives import archives
 from backend.storage.driver.mongo import Database
-from backend.storage.links import links, tags, utm_templates
+from backend.storage.links import links
 from backend.storage.outbox.sequencer import place_all
 from backend.storage.reports import reports
 from backend.storage.webhooks import endpoints
+from tests.dashboard.known_forms import (
+    BY_MAIL,
+    CHANGES,
+    MADE,
+    MAKES,
+    NOT_STORED,
+    OWN_DIGEST,
+    PAGES,
+    REMOVES,
+    UNCOMPARED,
+)
 from tests.dashboard.office import NOT_PAGES
 from tests.dashboard.people import FormsOf, Person, heading, make_user
 from tests.dashboard.routes import routes
@@ -45,123 +52,6 @@ from tests.facts.organizations import TestOrganization
 POSTED = re.compile(r'<form\b[^>]*\bmethod="post"[^>]*>')
 ACTION = re.compile(r'\baction="([^"]*)"')
 TYPED = "what somebody typed"
-# Why a form is compared with nothing: it puts back nothing that somebody else has changed.
-MAKES = "makes something new"
-SHOWS = "stores nothing"
-SAYS = "says what it wants"
-REMOVES = "removes something"
-DOES = "does something"
-UNCOMPARED = {
-    **dict.fromkeys(
-        (
-            *("alerts_add", "archives_ask", "domains_add", "funnels_add", "install_with_key"),
-            *("keys_create", "keys_rotate", "links_create", "mails_add", "mails_ask", "members_invite"),
-            *(
-                "members_reset",
-                "notes_add",
-                "origins_add",
-                "provisioning_make_token",
-                "reports_add",
-                "segments_add",
-            ),
-            *("tags_add", "templates_add", "webhooks_add", "webhooks_replay", "webhooks_rotate"),
-        ),
-        MAKES,
-    ),
-    **dict.fromkeys(
-        (
-            *("costs_sheet_done", "costs_tell", "links_qr_logo", "links_sheet_done"),
-            *("links_archive", "links_bulk", "links_bulk_done", "links_status"),
-            *("settings_deletion_ask", "settings_deletion_take_back"),
-            *("webhooks_go_on", "webhooks_status"),
-        ),
-        SAYS,
-    ),
-    **dict.fromkeys(
-        (
-            *("alerts_delete", "archives_delete", "costs_delete", "customer_erase"),
-            *("domains_forget_orphans", "domains_remove", "funnels_delete", "keys_revoke"),
-            *("mails_remove", "members_remove", "members_withdraw", "notes_delete", "origins_remove"),
-            *("provisioning_forget", "provisioning_revoke_token", "reports_delete", "segments_delete"),
-            *("single_sign_on_remove", "tags_delete", "templates_delete", "webhooks_delete"),
-        ),
-        REMOVES,
-    ),
-    **dict.fromkeys(
-        (
-            *("alerts_seen", "domains_check", "links_preview", "mails_try", "mails_try_form"),
-            "webhooks_test",
-        ),
-        DOES,
-    ),
-    **dict.fromkeys(
-        (
-            *("costs_sheet_check", "domains_draw_picture", "links_qr_sheet", "links_qr_sheet_file"),
-            "links_sheet_check",
-        ),
-        SHOWS,
-    ),
-}
-# Forms that compare a digest of their own, of the very list that they change.
-OWN_DIGEST = {"links_rules_save", "links_rules_order"}
-# A field of each compared form, what one person stores in it, and what another would store after that.
-CHANGES = {
-    "alerts_change": ("name", "Theirs", "Mine"),
-    "destinations_set": ("refused", "their-casino.example", "my-casino.example"),
-    "domains_save_look": ("root_url", "https://theirs.example/", "https://mine.example/"),
-    "funnels_change": ("name", "Theirs", "Mine"),
-    "links_change": ("destination_url", "https://theirs.example/", "https://mine.example/"),
-    "mails_change": ("timezone", "Europe/Berlin", "Europe/Paris"),
-    "members_role": ("role", "editor", "viewer"),
-    "notes_change": ("text", "Theirs", "Mine"),
-    "reports_change": ("shows_revenue", "on", ""),
-    "set_apps_of_domain": ("custom_scheme", "theirs", "mine"),
-    "settings_audit_retention": ("audit_days", "100", "200"),
-    "settings_click_ids": ("click_ids", "", "on"),
-    "settings_click_retention": ("click_days", "100", "200"),
-    "settings_event_properties": ("others", "theirs", "mine"),
-    "settings_name": ("organization_name", "Theirs", "Mine"),
-    "settings_retention": ("retention_days", "100", "200"),
-    "settings_withdrawal": ("erases_on_withdrawal", "on", ""),
-    "single_sign_on_groups": ("group-0", "Theirs", "Mine"),
-    "tags_change": ("name", "Theirs", "Mine"),
-    "templates_change": ("utm_source", "theirs", "mine"),
-    "webhooks_change": ("url", "https://theirs.example/", "https://mine.example/"),
-}
-# Of each form that makes something, what makes one, and the collection that has one more then. Forms that
-# make a secret in the place of another have one more nowhere.
-MADE: dict[str, tuple[dict[str, str], str]] = {
-    "alerts_add": ({"name": "Made"}, alert_rules.NAME),
-    "archives_ask": ({}, archives.NAME),
-    "domains_add": ({"name": "go.made.example"}, claims.NAME),
-    "funnels_add": ({"name": "Made"}, SAVED_FUNNELS.collection),
-    "install_with_key": ({}, api_keys.NAME),
-    "keys_create": ({"name-rest": "Made"}, api_keys.NAME),
-    "keys_rotate": ({}, api_keys.NAME),
-    "links_create": ({"destination_url": "https://made.example/", "link_name": "Made"}, links.NAME),
-    "members_invite": ({"email": "made@made.example"}, invitations.NAME),
-    "members_reset": ({}, password_resets.NAME),
-    "notes_add": ({"text": "Made"}, ANNOTATIONS.collection),
-    "origins_add": ({"origin": "https://made.example"}, origins.NAME),
-    "provisioning_make_token": ({"name": "Made"}, api_keys.NAME),
-    "reports_add": ({"name": "Made"}, reports.NAME),
-    "segments_add": ({"segment_name": "Made"}, SEGMENTS.collection),
-    "tags_add": ({"name": "Made"}, tags.NAME),
-    "templates_add": ({"name": "Made", "utm_source": "made"}, utm_templates.NAME),
-    "webhooks_add": ({"url": "https://made.example/", "type-lead": "on"}, endpoints.NAME),
-    "webhooks_replay": ({}, ""),
-    "webhooks_rotate": ({}, ""),
-}
-# Pages with forms, to which no route alone leads.
-PAGES = {"alerts_add": "/alerts/new?kind=limits", "segments_add": "/?country=DE"}
-# Forms that ask people by mail. Here is no mail server: tests/dashboard/mails/test_page.py sends them twice.
-BY_MAIL = {"mails_add", "mails_ask"}
-# Compared forms that can't be stored here: they need a provider that answers, or a second factor.
-NOT_STORED = {
-    "settings_require_second_factor",
-    "single_sign_on_provider",
-    "single_sign_on_require",
-}
 PROBLEM = r'class="problem"[^>]*>(.*?)</p>'
 SENT = ("required", "issuer", "requires_second_factor")
 
@@ -389,8 +279,7 @@ async def test_the_table_of_all_forms(
             assert (answer.status_code, heading(answer)) == (409, "Somebody was faster"), endpoint
         rows[endpoint] = Row(endpoint, path, seen="compared", back="409", twice="409, then 409")
     assert compared == set(CHANGES) | NOT_STORED
-    makes = {endpoint for endpoint in paths if UNCOMPARED.get(endpoint) == MAKES}
-    assert {endpoint for endpoint in paths if hasattr(views[f"dashboard.{endpoint}"], "is_once")} == makes
+    makes = {endpoint for endpoint in paths if hasattr(views[f"dashboard.{endpoint}"], "is_once")}
     assert makes == set(MADE) | BY_MAIL, "forms that may make two"
     assert compared - set(rows) == set(), "forms that no page of the walk has"
     print(f"\n{'form':34}{'organization':20}{'seen':24}{'back button':20}sent twice")
