@@ -12,9 +12,11 @@ import pytest
 from backend.app import Service
 from backend.dashboard.accounts import keys
 from backend.dashboard.frame import once
+from backend.dashboard.links.editing.tags import MORE
 from backend.domain.accounts.api_keys import KeyKind
 from backend.storage.accounts import api_keys
 from backend.storage.driver.mongo import Database
+from backend.storage.links import links
 from backend.storage.links import tags as stored_tags
 from backend.storage.links.writing import idempotency
 from tests.dashboard.people import FormsOf, Person
@@ -52,6 +54,28 @@ async def test_a_refused_form_may_come_again(
     await database[stored_tags.NAME].delete_many({"org_id": organization.id})
     assert (await person.client.post("/tags", data=form)).status_code == 303
     assert await count_tags(database, organization) == 1
+
+
+async def test_a_refused_form_whose_tag_was_made(
+    person: Person, database: Database, organization: TestOrganization
+) -> None:
+    """Of a link whose path is taken, the new tag stays. The very same form makes it once the path is free."""
+    fields = FormsOf((await person.get("/links/new")).text).fields_of("/links/new") | {
+        "destination_url": "https://shop.example/",
+        "link_name": "Spring",
+        "selected_path": "spring",
+        MORE: "New",
+    }
+    taken = fields | {"form_once": "another", MORE: ""}
+    made = await person.client.post("/links/new", data=taken)
+    assert (await person.client.post("/links/new", data=fields)).status_code == 422
+    assert await count_tags(database, organization) == 1
+    await database[links.NAME].delete_one(
+        {"_id": made.headers["location"].rpartition("/")[2].partition("?")[0]}
+    )
+    again = await person.client.post("/links/new", data=fields)
+    assert (again.status_code, again.headers["location"][:7]) == (303, "/links/")
+    assert await database[links.NAME].count_documents({"org_id": organization.id}) == 1
 
 
 async def test_a_changed_field_is_another_wish(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -43,6 +44,16 @@ def guard_next_transaction(guard: Guard) -> Guarded:
     guarded = Guarded(guard)
     _guarded.set(guarded)
     return guarded
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """A block whose transactions are not those that are guarded: they store what stays whatever comes next."""
+    token = _guarded.set(_NONE)
+    try:
+        yield
+    finally:
+        _guarded.reset(token)
 
 
 def guarded() -> Guarded:

@@ -13,6 +13,7 @@ from backend.domain.errors import InvalidField, TooManyItems
 from backend.domain.fields.item_names import ItemName, NameTaken, name_key
 from backend.domain.ids import TagId
 from backend.domain.links.tags import Tag
+from backend.storage.driver.guards import unguarded
 from backend.storage.links.tags import create_tag, list_tags
 from backend.web.current import resources
 
@@ -89,8 +90,9 @@ async def _typed_names(choices: TagChoices) -> list[str]:
 
 
 async def _make(name: str) -> None:
+    """Make the tag, which stays also if the form is refused."""
     try:
-        with suppress(NameTaken):  # somebody else was faster
+        with unguarded(), suppress(NameTaken):  # somebody else was faster
             await create_tag(resources().database, org_id(), name, None, resources().clock())
     except TooManyItems as error:
         raise InvalidField(MORE, error.rule) from None

@@ -85,9 +85,16 @@ class Submission:
 
 
 async def store_link(database: Database, request: LinkRequest, policies: DestinationPolicies) -> Link:
-    """Carry out one operation. Returns the link as it is now, or raises the error of its rejection."""
-    ((outcome,),) = await write_links(database, [Submission([request])], policies)
+    """Carry out one operation. Returns the link as it is now, or raises the error of its rejection.
+
+    Then nothing of the transaction is stored, nor what its guard has noted.
+    """
+    ((outcome,),) = await write_links(database, [Submission([request])], policies, check=_require_link)
     return outcome.require_link()
+
+
+def _require_link(outcomes: Sequence[Sequence[LinkResult]]) -> None:
+    outcomes[0][0].require_link()
 
 
 async def write_links(
@@ -95,16 +102,23 @@ async def write_links(
     submissions: Sequence[Submission],
     policies: DestinationPolicies,
     owners: DomainOwners | None = None,
+    check: Callable[[Sequence[Sequence[LinkResult]]], None] = lambda _: None,
 ) -> list[list[LinkResult]]:
     """Carry out these operations in order. Returns an outcome for each, once they are stored.
 
     `policies` says where links may lead. `owners` finds the domains' owners, by default in the database.
+    `check` gets the outcomes before they are stored; what it raises ends the transaction.
     """
     owners = owners or DomainOwners(database)
     for attempt in range(_MOST_ATTEMPTS):
         run = _Run(database, submissions, policies, owners, looks_up_generated=bool(attempt))
+
+        async def work(session: ClientSession, run: _Run = run) -> None:
+            await run.carry_out(session)
+            check(run.outcomes)
+
         try:
-            await in_transaction(database, run.carry_out)
+            await in_transaction(database, work)
         except StorageError as error:
             if not is_duplicate(error):
                 raise
