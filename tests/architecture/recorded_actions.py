@@ -62,7 +62,7 @@ DECLARED: Mapping[str, tuple[str, ...] | str] = {
     "rest.patch_template": ("utm_template.changed",),
     "rest.remove_template": ("utm_template.deleted",),
     "dashboard.links_create": ("link.created", "tag.created"),
-    "dashboard.links_change": ("link.changed",),
+    "dashboard.links_change": ("link.changed", "tag.created"),
     "dashboard.links_status": ("link.changed",),
     "dashboard.links_archive": ("link.archived", "link.restored"),
     "dashboard.links_rules_save": ("link.changed",),

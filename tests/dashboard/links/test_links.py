@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import re
 from typing import Any
@@ -10,6 +11,7 @@ import httpx
 import pytest
 from markupsafe import escape
 
+from backend.dashboard.links.editing.tags import MORE
 from backend.domain.ids import LinkId
 from backend.domain.links.links import Link
 from backend.storage.accounts.domains import insert_domain
@@ -171,6 +173,19 @@ async def test_a_link_is_changed(
     assert (link.link_name, link.utm, link.custom_data) == ("Other", {"utm_term": "b"}, {"a": "ä"})
     shown = await info(client, organization, f"https://{organization.domain}/p")
     assert shown["link_name"] == "Other"
+
+
+async def test_two_people_change_a_link_at_once(person: Person, link: Link, database: Database) -> None:
+    """Each with a tag that is new, which is stored first: the second sees what the first has stored."""
+    path = f"/links/{link.id}/edit"
+    fields = FormsOf((await person.get(path)).text).fields_of(path)
+    changes = [{"link_name": name, MORE: name} for name in ("Theirs", "Mine")]
+    answers = await asyncio.gather(*(person.client.post(path, data=fields | change) for change in changes))
+    assert sorted(answer.status_code for answer in answers) == [303, 409]
+    stored = await find_link(database, link.id, link.org_id)
+    kept = changes[[answer.status_code for answer in answers].index(303)]
+    assert stored
+    assert (stored.link_name, len(stored.tag_ids)) == (kept["link_name"], 1)
 
 
 async def test_a_link_gets_a_signed_destination(

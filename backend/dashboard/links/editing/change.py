@@ -8,7 +8,7 @@ from backend.dashboard.frame.blueprint import dashboard, needs
 from backend.dashboard.frame.form import field
 from backend.dashboard.frame.notices import redirect_with_notice
 from backend.dashboard.frame.page import page
-from backend.dashboard.frame.saw import OutdatedForm, is_unchanged, of_stored, stored_fields
+from backend.dashboard.frame.saw import is_unchanged, of_stored
 from backend.dashboard.links.editing.form import (
     CHANGE_RULES,
     Fields,
@@ -33,7 +33,7 @@ from backend.domain.ids import LinkId
 from backend.domain.links.input import CHANGE_FIELDS, Changes, apply_changes, parse_changes
 from backend.domain.links.limits import LIMIT_TIMES
 from backend.domain.links.links import CreatedBy, Link
-from backend.domain.links.operations import ChangeLink, LinkChangedMeanwhile, LinkGone, LinkRequest
+from backend.domain.links.operations import ChangeLink, LinkGone, LinkRequest
 from backend.storage.accounts.users.passwords import with_password_hash
 from backend.storage.links.writing.writes import store_link
 from backend.web.current import resources
@@ -42,18 +42,8 @@ from backend.web.current import resources
 PREVIEW = "preview_taps"
 
 
-# What the form shows of a link besides its tags, of which it sends what was ticked and unticked.
-_SHOWN = (
-    *("destination_url", "link_name", "ios_behavior", "android_behavior", "utm", "social", "fallbacks"),
-    *("custom_data", "limits", "forwards_path", "forwards_query", "adds_link_id", "query_precedence"),
-)
-
-
 async def _stored(link_id: LinkId) -> Fields:
-    return _compared(await own_link(link_id))
-
-
-def _compared(link: Link) -> Fields:
+    link = await own_link(link_id)
     fields = limits_of(link) | forwarding_of(link) | fields_of(link)
     return {name: text for name, text in fields.items() if name not in NOT_STORED}
 
@@ -71,13 +61,8 @@ async def links_edit(link_id: LinkId) -> Response:
 @needs(Permission.LINKS_WRITE)
 @of_stored(_stored)
 async def links_change(link_id: LinkId) -> Response:
-    """Change the link and show it; if the input is invalid, show the form again with the errors.
-
-    What another changes between the comparison and the writing is not put back either.
-    """
+    """Change the link and show it; if the input is invalid, show the form again with the errors."""
     link = await own_link(link_id)
-    if _compared(link) != stored_fields():
-        raise OutdatedForm(_compared(link))
     fields = sent_fields(CHANGE_RULES) | sent_limits(link) | sent_forwarding()
     choices = await sent_choices()
     body, problems = read_body(fields, CHANGE_RULES)
@@ -93,10 +78,7 @@ async def links_change(link_id: LinkId) -> Response:
         if field(PREVIEW):
             return await _previewed(link, body, fields, choices)
         changes = parse_changes(body | await tag_changes(choices), CHANGE_FIELDS)
-        seen = {name: getattr(link, name) for name in _SHOWN}
-        await store_changes(link, await with_password_hash(changes, link.org_id), seen)
-    except LinkChangedMeanwhile:
-        raise OutdatedForm(await _stored(link_id)) from None
+        await store_changes(link, await with_password_hash(changes, link.org_id))
     except InvalidField as error:
         return await change_form(link, fields, {field_of(error): error.rule}, choices)
     return _back(link, "link-changed")
