@@ -48,7 +48,7 @@ def guard_next_transaction(guard: Guard) -> Guarded:
 
 @contextmanager
 def unguarded() -> Iterator[None]:
-    """A block whose transactions are not those that are guarded: they store what stays whatever comes next."""
+    """A block whose transactions have no guard: what they store stays, whatever comes next."""
     token = _guarded.set(_NONE)
     try:
         yield
