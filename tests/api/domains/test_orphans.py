@@ -42,14 +42,23 @@ async def listed(client: httpx.AsyncClient, of: TestOrganization, query: str = "
     return found
 
 
+@pytest.fixture
+async def shop(service: Service, make_organization: OrganizationFactory) -> TestOrganization:
+    """An organization whose domain the redirector knows."""
+    shop = await make_organization()
+    await wait_for_async(lambda: _known(service, shop.domain), "the redirector does not know the domain")
+    return shop
+
+
 async def test_people_s_visits_are_counted_and_nothing_else(
-    client: httpx.AsyncClient, service: Service, make_organization: OrganizationFactory
+    client: httpx.AsyncClient,
+    service: Service,
+    shop: TestOrganization,
+    make_organization: OrganizationFactory,
 ) -> None:
     """By path and referrer, with the nearest link; not those of bots, programs, and of paths that exist."""
-    organization, other = await make_organization(), await make_organization()
-    await create(client, organization, selected_path="spring")
-    domain = organization.domain
-    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
+    other, domain = await make_organization(), shop.domain
+    await create(client, shop, selected_path="spring")
     for referrer in ("https://news.example/a?b", "https://news.example/c", ""):
         await ask(service, domain, "sprng", **({"referer": referrer} if referrer else {}))
     await ask(service, domain, "flyer")
@@ -61,7 +70,7 @@ async def test_people_s_visits_are_counted_and_nothing_else(
     await ask(service, domain, "sprng", method="HEAD")
     await ask(service, other.domain, "theirs")
     await service.redirector.orphans.store()
-    found = await listed(client, organization)
+    found = await listed(client, shop)
     assert [(orphan["path"], orphan["visits"], orphan["nearest"]) for orphan in found["orphans"]] == [
         ("sprng", 3, found["orphans"][0]["nearest"]),
         ("flyer", 1, None),
@@ -73,14 +82,14 @@ async def test_people_s_visits_are_counted_and_nothing_else(
         {"host": None, "visits": 1},
     ]
     assert found["not_kept"] == {"probes": 1, "unreadable": 1, "too_many": 0}
-    await create(client, organization, selected_path="flyer")
-    assert [orphan["path"] for orphan in (await listed(client, organization))["orphans"]] == ["sprng", "ü"]
-    assert (await listed(client, organization, "?to=2026-01-01"))["orphans"] == []
+    await create(client, shop, selected_path="flyer")
+    assert [orphan["path"] for orphan in (await listed(client, shop))["orphans"]] == ["sprng", "ü"]
+    assert (await listed(client, shop, "?to=2026-01-01"))["orphans"] == []
     refused = await client.get(f"{API}/domains/{domain}/orphans", headers=other.headers)
     assert refused.status_code == 404
-    removed = await client.delete(f"{API}/domains/{domain}/orphans", headers=organization.headers)
+    removed = await client.delete(f"{API}/domains/{domain}/orphans", headers=shop.headers)
     assert removed.status_code == 204
-    assert (await listed(client, organization))["orphans"] == []
+    assert (await listed(client, shop))["orphans"] == []
     assert [orphan["path"] for orphan in (await listed(client, other))["orphans"]] == ["theirs"]
 
 
@@ -88,25 +97,22 @@ async def test_storage_is_bounded_and_ages(
     client: httpx.AsyncClient,
     service: Service,
     database: Database,
-    make_organization: OrganizationFactory,
+    shop: TestOrganization,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A day takes the paths that were asked for most, and says how many visits it did not take."""
-    organization = await make_organization()
-    domain = organization.domain
-    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
     monkeypatch.setattr(orphans, "MOST_PATHS_A_DAY", 2)
-    await set_retention(database, organization.id, 7)
+    await set_retention(database, shop.id, 7)
     for path in ("once", "twice", "thrice", "twice", "thrice", "thrice"):
-        await ask(service, domain, path)
+        await ask(service, shop.domain, path)
     await service.redirector.orphans.store()
-    await ask(service, domain, "late")
-    await ask(service, domain, "twice")
+    await ask(service, shop.domain, "late")
+    await ask(service, shop.domain, "twice")
     await service.redirector.orphans.store()
-    found = await listed(client, organization)
+    found = await listed(client, shop)
     paths = [(orphan["path"], orphan["visits"]) for orphan in found["orphans"]]
     assert (paths, found["not_kept"]["too_many"]) == ([("thrice", 3), ("twice", 3)], 2)
-    stored = await database[orphans.NAME].find({"org_id": organization.id}).to_list(None)
+    stored = await database[orphans.NAME].find({"org_id": shop.id}).to_list(None)
     assert len(stored) == 3
     for document in stored:
         assert document["expires_at"] == document["day"] + timedelta(days=7)
@@ -116,18 +122,16 @@ async def test_storage_is_bounded_and_ages(
 async def test_pages_have_each_path_once_though_visits_grow(
     client: httpx.AsyncClient,
     service: Service,
-    make_organization: OrganizationFactory,
+    shop: TestOrganization,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also one that comes before the cursor meanwhile. A cursor of another list, and none, are refused."""
-    organization = await make_organization()
-    domain = organization.domain
-    await wait_for_async(lambda: _known(service, domain), "the redirector does not know the domain")
+    domain = shop.domain
     monkeypatch.setattr(rest_orphans, "_AT_ONCE", 2)
     await _visit(service, domain, "aaaabbbccd")
-    first = await listed(client, organization)
+    first = await listed(client, shop)
     await _visit(service, domain, "bbccccdd")
-    second = await listed(client, organization, f"?cursor={first['next_cursor']}")
+    second = await listed(client, shop, f"?cursor={first['next_cursor']}")
     pages = [[(orphan["path"], orphan["visits"]) for orphan in page["orphans"]] for page in (first, second)]
     assert pages == [[("a", 4), ("b", 3)], [("c", 6), ("d", 3)]]
     assert second["next_cursor"] is None
@@ -141,7 +145,7 @@ async def test_pages_have_each_path_once_though_visits_grow(
     }
     for cursor, rule in wrong.items():
         path = f"{API}/domains/{domain}/orphans?cursor={cursor}"
-        refused = await client.get(path, headers=organization.headers)
+        refused = await client.get(path, headers=shop.headers)
         assert (refused.status_code, f"cursor {rule}" in refused.text) == (400, True), cursor
 
 
