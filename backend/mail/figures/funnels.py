@@ -118,8 +118,8 @@ def _is_by_device(answer: FunnelAnswer) -> bool:
 
 def _step_name(step: FunnelStep, links: Mapping[LinkId, NamedLink], language: Language) -> str:
     """What is done in a step, and its filters in brackets, such as "Click (Country: Germany)"."""
-    is_named = step.kind is FunnelStepKind.EVENT and step.name is not None
-    done = step.name if is_named and step.name else text_in(language, "funnels", step.kind.value)
+    named = step.name if step.kind is FunnelStepKind.EVENT else None
+    done = named or text_in(language, "funnels", step.kind.value)
     filters = [f"{label}: {left}" for label, left in filters_in(language).pairs(step.filters, links)]
     return f"{done} ({'; '.join(filters)})" if filters else done
 

@@ -19,7 +19,8 @@ _NAMED = re.compile(
     rf"|(?P<first>\d{{1,2}})(?P<then>[-/.])(?P<second_number>\d{{1,2}})(?P=then)(?P<last>\d{{4}})){_CLOCK}",
     re.ASCII | re.IGNORECASE,
 )
-_MONTHS = _HALF_A_DAY = 12
+_MONTHS = 12
+_HALF_A_DAY = 12  # hours
 # As spreadsheets and databases write the time of a day that has none.
 _MIDNIGHT = re.compile(r",?[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.ASCII | re.IGNORECASE)
 _PLAIN_DAY = re.compile(r"(?:19|20|21)\d{6}", re.ASCII)
